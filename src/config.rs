@@ -1,0 +1,1 @@
+//! Settings of `.coatepec.yml`: the only reader of settings.

@@ -1,0 +1,123 @@
+//! What can be wrong with a request or with the machine: each kind has a stable code, a message that
+//! says what happened, a hint that says what to do next, and the exit code of the command line.
+//!
+//! A run that times out, crashes or fails to boot is not an error: it is an outcome (`run::outcome`).
+
+use std::fmt;
+
+/// The kinds of error, stable across releases. The code is what programs match on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The caller's arguments are malformed.
+    InvalidArguments,
+    /// One or more selectors were refused.
+    InvalidSelector,
+    /// `.coatepec.yml` has an unknown key or a value out of range.
+    InvalidConfig,
+    /// No Rails application or engine at the given root.
+    ProjectNotFound,
+    /// No Ruby that can run the project.
+    RubyNotFound,
+    /// The queue of calls is full.
+    Busy,
+    /// The call was cancelled before it had an outcome.
+    Cancelled,
+    /// The supervisor is going away.
+    ShuttingDown,
+    /// Something of ours broke.
+    Internal,
+}
+
+impl Kind {
+    /// The stable code, in snake case.
+    pub fn code(self) -> &'static str {
+        match self {
+            Kind::InvalidArguments => "invalid_arguments",
+            Kind::InvalidSelector => "invalid_selector",
+            Kind::InvalidConfig => "invalid_config",
+            Kind::ProjectNotFound => "project_not_found",
+            Kind::RubyNotFound => "ruby_not_found",
+            Kind::Busy => "busy",
+            Kind::Cancelled => "cancelled",
+            Kind::ShuttingDown => "shutting_down",
+            Kind::Internal => "internal",
+        }
+    }
+
+    /// The exit code of the command line: 2 for what the caller can mend, 70 for what we broke
+    /// (`EX_SOFTWARE` of sysexits.h), 75 for what a later try may cure (`EX_TEMPFAIL`).
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Kind::InvalidArguments
+            | Kind::InvalidSelector
+            | Kind::InvalidConfig
+            | Kind::ProjectNotFound
+            | Kind::RubyNotFound => 2,
+            Kind::Busy | Kind::Cancelled | Kind::ShuttingDown => 75,
+            Kind::Internal => 70,
+        }
+    }
+}
+
+/// An error with its next step.
+#[derive(Debug)]
+pub struct Error {
+    pub kind: Kind,
+    /// What happened, without a final full stop.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Error { kind, message: message.into(), hint: None, source: None }
+    }
+
+    pub fn internal(message: impl Into<String>) -> Self {
+        Error::new(Kind::Internal, message)
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    #[must_use]
+    pub fn source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Box::new(source));
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match &self.source {
+            Some(source) => write!(f, ": {source}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|source| &**source as _)
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(source: std::io::Error) -> Self {
+        Error::internal("an operation of the system failed").source(source)
+    }
+}
+
+impl From<nix::Error> for Error {
+    fn from(source: nix::Error) -> Self {
+        Error::internal("an operation of the system failed").source(source)
+    }
+}

@@ -1,0 +1,1 @@
+//! Starting, watching and ending processes: the only place that does.

@@ -1,0 +1,1 @@
+//! What a process of ours may do.
