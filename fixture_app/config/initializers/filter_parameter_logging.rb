@@ -1,0 +1,1 @@
+Rails.application.config.filter_parameters += %i[passw secret token card]

@@ -1,0 +1,1 @@
+Rails.application.config.x.widgets = Rails.application.config_for(:widgets)
