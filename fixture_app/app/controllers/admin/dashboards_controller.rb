@@ -1,0 +1,7 @@
+module Admin
+  class DashboardsController < ApplicationController
+    def show
+      render plain: "#{Widget.count} widgets"
+    end
+  end
+end

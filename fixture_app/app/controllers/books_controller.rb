@@ -1,0 +1,3 @@
+class BooksController < ApplicationController
+  def index; end
+end

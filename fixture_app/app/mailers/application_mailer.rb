@@ -1,0 +1,3 @@
+class ApplicationMailer < ActionMailer::Base
+  default from: "shop@widgets.test"
+end

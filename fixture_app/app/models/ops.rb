@@ -1,0 +1,5 @@
+module Ops
+  def self.table_name_prefix
+    "ops_"
+  end
+end

@@ -1,0 +1,5 @@
+VATRate = Data.define(:percent) do
+  def self.standard
+    new(percent: 21)
+  end
+end
