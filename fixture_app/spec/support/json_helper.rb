@@ -1,0 +1,5 @@
+module JsonHelper
+  def json
+    JSON.parse(response.body)
+  end
+end
