@@ -1,0 +1,4 @@
+module Billing
+  class ApplicationController < ActionController::Base
+  end
+end

@@ -1,0 +1,5 @@
+module Billing
+  class ApplicationRecord < ::ApplicationRecord
+    self.abstract_class = true
+  end
+end

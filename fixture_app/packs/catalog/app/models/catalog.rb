@@ -1,0 +1,5 @@
+module Catalog
+  def self.table_name_prefix
+    "catalog_"
+  end
+end
