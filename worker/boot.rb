@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+module Coatepec
+  # Boots the app with reloading forced on, and tells what the boot depended on.
+  module Boot
+    class << self
+      # `environment` is the file to load, relative to the root: config/environment.rb, or an engine's dummy app.
+      def call(root, environment)
+        Dir.chdir(root)
+        @root = Dir.pwd
+        path = File.expand_path(environment, @root)
+        # config/boot sets up the bundle and bootsnap; Rails must come after it to profit, and before the app to be told.
+        boot = File.join(File.dirname(path), "boot.rb")
+        require boot if File.file?(boot)
+        require "rails"
+        ActiveSupport.on_load(:before_initialize, yield: true) { |app| Boot.force_reloading(app) }
+        require path
+        eager_load
+      end
+
+      def reload
+        app = Rails.application
+        app.reloader.reload!
+        # The reloader of I18n looks at modification times only.
+        I18n.reload!
+        eager_load
+      end
+
+      # Wins over config/environments/test.rb, over the legacy setter and over initializers: a worker that can't
+      # reload would serve old code.
+      def force_reloading(app)
+        config = app.config
+        config.cache_classes = false
+        config.eager_load = false
+        config.file_watcher = ActiveSupport::FileUpdateChecker
+        config.reload_classes_only_on_change = true
+        %i[cache_classes= enable_reloading=].each { |setter| config.define_singleton_method(setter) { |_value| nil } }
+      end
+
+      def versions
+        {
+          ruby: RUBY_VERSION, rails: Rails.version,
+          rspec: Gem.loaded_specs["rspec-core"]&.version&.to_s, minitest: Gem.loaded_specs["minitest"]&.version&.to_s
+        }
+      end
+
+      # What this boot depended on, by what a change of it calls for.
+      def inputs
+        reload_dirs = Rails.autoloaders.main.dirs - Rails.autoloaders.once.dirs
+        {
+          reload_dirs: reload_dirs,
+          reload_files: outside_gems(Rails.application.routes_reloader.paths.map(&:to_s) + I18n.load_path.map(&:to_s)),
+          features: outside_gems($LOADED_FEATURES).reject { |path| below?(path, reload_dirs) },
+          gemfiles: gemfiles
+        }
+      end
+
+      attr_reader :eager_load_error
+
+      # Absolute paths of files that belong to the app rather than to Ruby or to an installed gem.
+      def outside_gems(paths)
+        paths.select { |path| path.start_with?("/") && path.end_with?(".rb", ".yml", ".yaml") && !below?(path, gem_dirs) }.uniq
+      end
+
+      private
+
+      # Loading the app's classes once here saves each run from doing it. A file that can't be loaded must not keep
+      # the others from being tested, so the error is only remembered: a spec that needs the file will meet it.
+      def eager_load
+        @eager_load_error = nil
+        Rails.autoloaders.main.eager_load
+        (Rails.application.config.eager_load_namespaces - [Rails.application]).each(&:eager_load!)
+      rescue StandardError, ScriptError => e
+        @eager_load_error = Failure.of(e)
+      end
+
+      def gem_dirs
+        @gem_dirs ||= (Gem.path + RbConfig::CONFIG.values_at("rubylibdir", "vendordir", "sitedir", "archdir"))
+                      .compact.map { |dir| "#{dir.chomp("/")}/" }.uniq
+      end
+
+      def below?(path, dirs) = dirs.any? { |dir| path.start_with?("#{dir.to_s.chomp("/")}/") }
+
+      # A Gemfile may read other Gemfiles: Bundler knows all of them.
+      def gemfiles
+        return [] unless defined?(Bundler)
+
+        definition = Bundler.definition
+        (definition.gemfiles.map(&:to_s) << Bundler.default_lockfile.to_s).uniq
+      rescue StandardError
+        []
+      end
+    end
+  end
+end

@@ -1,0 +1,107 @@
+# frozen_string_literal: true
+
+module Coatepec
+  # How a process that runs tests comes to its end, in whatever way it does.
+  #
+  # Handlers run last registered first. This one is registered before any test code is loaded and after the app's boot,
+  # so it runs after the handlers of the helper and of the run (they may change the exit status, and they count) and
+  # instead of those of the boot (they belong to the worker). It leaves by `_exit`: finalizers of C libraries that can't
+  # bear a fork have no say in the verdict.
+  module Ending
+    class << self
+      attr_accessor :records
+
+      def install = at_exit { call($!) } # rubocop:disable Style/SpecialGlobalVars
+
+      private
+
+      def call(error)
+        report(error)
+        [$stdout, $stderr, STDOUT, STDERR].each { |io| Fork.flush(io) }
+        die_of(error.signo) if error.is_a?(SignalException)
+        exit!(status(error))
+      end
+
+      def report(error)
+        warn error.full_message(highlight: false) unless error.nil? || error.is_a?(SystemExit) || error.is_a?(SignalException)
+      rescue StandardError
+        nil
+      ensure
+        records&.emit("exit", status: status(error))
+      end
+
+      def status(error)
+        case error
+        when nil then 0
+        when SystemExit then error.status
+        when SignalException then 128 + error.signo
+        else 1
+        end
+      end
+
+      # So that whoever waits sees the signal and not a number.
+      def die_of(signal)
+        trap(signal, "SYSTEM_DEFAULT")
+        Process.kill(signal, Process.pid)
+      rescue ArgumentError, SystemCallError
+        nil
+      end
+    end
+  end
+
+  # Answers the question "where does it hang?" when the supervisor asks by signal.
+  module Threads
+    SIGNAL = "QUIT"
+    LIMIT = 20
+    FRAMES = 60
+
+    class << self
+      def dump_on_signal(records)
+        trap(SIGNAL) { records.emit("threads", threads: all) }
+      end
+
+      private
+
+      def all
+        Thread.list.first(LIMIT).map do |thread|
+          { name: thread.name, main: thread == Thread.main, status: thread.status.to_s,
+            frames: Array(thread.backtrace).first(FRAMES) }
+        end
+      end
+    end
+  end
+
+  # One run in a process of its own: a fork of the zygote, or a fresh process.
+  class Run
+    def initialize(request, records)
+      @request = request
+      @records = records
+    end
+
+    # Leaves by `exit`: what comes after is `Ending`.
+    def call
+      Process.setproctitle("coatepec run #{@request[:run]}")
+      ARGV.clear
+      Ending.records = @records
+      Threads.dump_on_signal(@records)
+      exit(RSpecFramework.run(@request, @records))
+    end
+  end
+
+  # A run by spawn: nothing was loaded before, so everything is as in the app's own `bundle exec rspec`.
+  class Spawn
+    def initialize(request, events)
+      @request = request
+      @records = Records.new(events)
+    end
+
+    def run
+      ENV["COATEPEC_MODE"] = "spawn"
+      Dir.chdir(@request.fetch(:root))
+      @records.emit("hello")
+      Ending.install
+      Coatepec.load_part("rspec")
+      Run.new(@request, @records).call
+    end
+  end
+end

@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+module Coatepec
+  # Everything around fork(2): what must be shut before it, and what is put right after it.
+  module Fork
+    # Signals whose handlers an app may have set; a new process starts with their defaults.
+    SIGNALS = %w[HUP INT QUIT TERM USR1 USR2 CHLD ALRM].freeze
+
+    class << self
+      # Forks with nothing half-done to inherit: no open connection, no unwritten buffer.
+      def start
+        disconnect
+        [$stdout, $stderr, STDOUT, STDERR].each { |io| flush(io) }
+        Process.fork do
+          SIGNALS.each { |signal| trap(signal, "DEFAULT") }
+          yield
+        end
+      end
+
+      # A connection shared over a fork corrupts the conversation (or the file) of whoever holds its other half.
+      def disconnect
+        return unless defined?(::ActiveRecord::Base)
+
+        ::ActiveRecord::Base.connection_handler.clear_all_connections!(:all)
+      rescue StandardError
+        nil
+      end
+
+      # Points the standard streams at a run's own pipes. By descriptor, so that C code and subprocesses follow.
+      def redirect(out, err)
+        STDIN.reopen(File::NULL)
+        STDOUT.reopen(out)
+        STDERR.reopen(err)
+        STDOUT.sync = STDERR.sync = true
+        $stdout = STDOUT
+        $stderr = STDERR
+        $stdin = STDIN
+        [out, err].each(&:close)
+      end
+
+      # The status of a child that has ended. Children are reaped only when the supervisor says so: until then their
+      # pid can't be given to another process.
+      def reap(pid)
+        _, status = Process.wait2(pid)
+        status.signaled? ? { signal: status.termsig } : { status: status.exitstatus }
+      rescue Errno::ECHILD
+        { lost: true }
+      end
+
+      def flush(io)
+        io.flush unless io.closed?
+      rescue StandardError
+        nil
+      end
+    end
+  end
+end

@@ -1,0 +1,196 @@
+# frozen_string_literal: true
+
+require "rspec/core"
+RSpec::Core::Runner.disable_autorun!
+
+module Coatepec
+  # RSpec, driven by its own runner, and heard through a listener of ours.
+  module RSpecFramework
+    class << self
+      # Loads what every spec file of this app would load first.
+      def preload(extra)
+        options = ::RSpec::Core::ConfigurationOptions.new([]).options
+        add_load_paths(options)
+        (options[:requires] + [helper(options)].compact + extra).each { |file| require file }
+        # The helper may have tied the global generator to RSpec's seed, as RSpec's template proposes.
+        @srand_follows_seed = Random.seed == ::RSpec.configuration.seed
+      end
+
+      # The exit status, as `rspec` would have it.
+      def run(request, records)
+        RSpecRun.new(request, records, srand: @srand_follows_seed).call
+      end
+
+      private
+
+      def add_load_paths(options)
+        ::RSpec.configuration.libs = options[:libs]
+        dirs = ["lib", options[:default_path] || "spec"].select { |dir| File.directory?(dir) }
+        ::RSpec::Core::RubyProject.add_to_load_path(*dirs)
+      end
+
+      def helper(options)
+        dir = options[:default_path] || "spec"
+        %w[rails_helper spec_helper].find { |name| File.file?(File.join(dir, "#{name}.rb")) }
+      end
+    end
+  end
+
+  # One call of RSpec's runner, step by step, so that what it did and how far it came is known.
+  class RSpecRun
+    def initialize(request, records, srand:)
+      @request = request
+      @records = records
+      @srand = srand
+      @out = $stdout
+      @err = $stderr
+    end
+
+    def call
+      started = Coatepec.clock
+      @runner = ::RSpec::Core::Runner.new(::RSpec::Core::ConfigurationOptions.new(arguments))
+      reset
+      listen
+      load_files
+      tell_start(Coatepec.clock - started)
+      status = examples
+      @records.emit("finished", status: status, quit: flag(world.wants_to_quit),
+                                outside: @listener.outside)
+      status
+    end
+
+    private
+
+    # Ids of selected examples that are told beforehand, so that the ones that never ran can be named.
+    IDS = 1000
+
+    def config = ::RSpec.configuration
+
+    def world = ::RSpec.world
+
+    def flag(value) = value ? true : false
+
+    # Paths begin with "./" and values stand behind their option: nothing a caller names can become an option.
+    def arguments
+      arguments = ["--format", Silent.name, "--no-color"]
+      arguments.push("--seed", @request[:seed].to_s) if @request[:seed]
+      arguments.push("--fail-fast") if @request[:fail_fast]
+      arguments.push("--example", @request[:example]) if @request[:example]
+      arguments + @request.fetch(:arguments)
+    end
+
+    # What the zygote fixed when it loaded the helper, made new for this run: the clock and the seed.
+    def reset
+      config.start_time = ::RSpec::Core::Time.now
+      return if @request[:mode] == "spawn"
+
+      seed = @request[:seed] || Random.new_seed % 0xFFFF
+      config.ordering_manager.instance_variable_set(:@seed, seed)
+      Kernel.srand(seed) if @srand
+    end
+
+    def listen
+      @listener = RSpecListener.new(@records)
+      reporter = config.reporter
+      reporter.register_listener(@listener, *RSpecListener::EVENTS)
+      listener = @listener
+      reporter.define_singleton_method(:notify_non_example_exception) do |error, context|
+        listener.outside_error(error, context)
+        super(error, context)
+      end
+    end
+
+    # As `Runner#setup`, which has no place to count what was loaded before the filters are applied.
+    def load_files
+      @runner.configure(@err, @out)
+      config.load_spec_files unless world.wants_to_quit
+    ensure
+      @loaded = world.all_example_groups.sum { |group| group.examples.size }
+      world.announce_filters
+    end
+
+    def tell_start(seconds)
+      @groups = world.ordered_example_groups
+      selected = @groups.flat_map(&:descendant_filtered_examples)
+      @records.emit(
+        "started", seconds: seconds, selected: selected.size, loaded: @loaded, ids: selected.first(IDS).map(&:id),
+                   seed: config.seed, random: flag(config.ordering_manager.seed_used?), dry_run: flag(config.dry_run?),
+                   fail_fast: flag(config.fail_fast), filters: filters, outside: @listener.outside
+      )
+    end
+
+    # Filters besides the ones that the caller asked for: they hide examples from a run that looks complete.
+    def filters
+      manager = config.filter_manager
+      { include: rules(manager.inclusions), exclude: rules(manager.exclusions) }
+    end
+
+    def rules(set)
+      set.rules.reject { |key, _| %i[locations ids full_description if unless].include?(key) }
+         .map { |key, value| value == true ? key.to_s : "#{key}: #{Failure.guard("a filter") { value.inspect }}" }
+    end
+
+    def examples
+      return config.reporter.exit_early(@runner.exit_code) if world.wants_to_quit
+
+      @runner.run_specs(@groups).tap { @runner.__send__(:persist_example_statuses) }
+    end
+  end
+
+  # Stands in the place of the formatters that .rspec names, and prints nothing: stdout is the app's.
+  class Silent
+    ::RSpec::Core::Formatters.register self, :close
+
+    def initialize(_output) = nil
+
+    def close(_notification) = nil
+  end
+
+  # Hears RSpec's reporter and sends a record for each event.
+  class RSpecListener
+    EVENTS = %i[example_started example_passed example_failed example_pending message].freeze
+
+    attr_reader :outside
+
+    def initialize(records)
+      @records = records
+      @outside = 0
+    end
+
+    def example_started(notification) = @records.emit("example_started", **identity(notification.example))
+
+    def example_passed(notification) = finished(notification.example, "passed")
+
+    def example_pending(notification)
+      finished(notification.example, "pending", reason: notification.example.execution_result.pending_message.to_s)
+    end
+
+    def example_failed(notification)
+      result = notification.example.execution_result
+      finished(notification.example, "failed", failure: failure(result), pending_fixed: result.pending_fixed? ? true : nil)
+    end
+
+    def message(notification) = @records.emit("message", text: Failure.guard("a message") { notification.message })
+
+    # An error in a hook around the suite or a group, or while a file was loaded.
+    def outside_error(error, context)
+      @outside += 1
+      @records.emit("outside_error", context: Failure.guard("a description") { context }, failure: Failure.of(error))
+    end
+
+    private
+
+    def finished(example, status, **fields)
+      @records.emit("example_finished", **identity(example), status: status,
+                                        seconds: example.execution_result.run_time, **fields)
+    end
+
+    def identity(example)
+      metadata = example.metadata
+      { id: example.id, description: Failure.guard("a description") { example.full_description },
+        file: metadata[:file_path], line: metadata[:line_number] }
+    end
+
+    def failure(result) = result.exception && Failure.of(result.exception)
+  end
+end

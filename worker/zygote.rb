@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+module Coatepec
+  # Has the test framework and the app's helper loaded, and forks a child for each run.
+  class Zygote
+    def initialize(request, socket, out, err)
+      @request = request
+      @wire = Wire.new(UNIXSocket.for_fd(socket.fileno).tap { socket.autoclose = false })
+      @out = out
+      @err = err
+    end
+
+    def run
+      Process.setproctitle("coatepec zygote #{@request[:framework]}")
+      Fork.redirect(@out, @err)
+      Coatepec.load_part("child")
+      Ending.install
+      preload && serve
+      exit!(0)
+    end
+
+    private
+
+    # Loading the helper is app code: whatever it raises (a pending migration aborts) is reported as it is.
+    def preload
+      started = Coatepec.clock
+      stop_reloading
+      Coatepec.load_part("rspec")
+      RSpecFramework.preload(@request[:preload] || [])
+      warm_up
+      @wire.tell("loaded", seconds: Coatepec.clock - started, features: Boot.outside_gems($LOADED_FEATURES),
+                           versions: Boot.versions)
+      true
+    rescue Exception => e # rubocop:disable Lint/RescueException
+      @wire.tell("load_failed", seconds: Coatepec.clock - started, error: Failure.of(e))
+      false
+    end
+
+    def serve
+      while (message, ios = @wire.receive)
+        case message[:type]
+        when "run" then fork_run(message, ios)
+        when "reap" then @wire.tell("reaped", id: message[:id], **Fork.reap(message[:pid]))
+        when "ping" then @wire.tell("pong", id: message[:id])
+        else @wire.tell("refused", id: message[:id], reason: "unknown message #{message[:type].inspect}")
+        end
+      end
+    end
+
+    def fork_run(message, ios)
+      pid = Fork.start { child(message, *ios) }
+      ios.each(&:close)
+      @wire.tell("forked", id: message[:id], pid: pid)
+    rescue SystemCallError => e
+      @wire.tell("refused", id: message[:id], reason: "failed to fork: #{e.message}")
+    end
+
+    def child(message, out, err, events, go)
+      @wire.close
+      Process.setsid
+      # Nothing of the app runs before the supervisor holds this process by a descriptor.
+      exit!(0) unless go.read(1)
+      go.close
+      Fork.redirect(out, err)
+      ENV["COATEPEC_MODE"] = "fork"
+      Run.new(message, Records.new(events)).call
+    end
+
+    # Whether anything changed is decided before a run and never in the middle of one.
+    def stop_reloading
+      Rails.application.reloader.check = -> { false }
+    end
+
+    # What every child would otherwise do again: ask the database for its tables, and copy pages the collector touches.
+    def warm_up
+      load_schemas
+      Fork.disconnect
+      Process.respond_to?(:warmup) ? Process.warmup : GC.start
+    end
+
+    def load_schemas
+      return unless defined?(::ActiveRecord::Base)
+
+      ::ActiveRecord::Base.descendants.each do |model|
+        model.load_schema unless model.abstract_class?
+      rescue StandardError
+        nil # No table, no database: the spec that needs it will say so.
+      end
+    end
+  end
+end
