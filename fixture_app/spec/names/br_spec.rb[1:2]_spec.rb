@@ -1,0 +1,4 @@
+RSpec.describe "A spec in a file with another's id in its name" do
+  it("is first") { expect(1).to eq(1) }
+  it("is second") { expect(2).to eq(2) }
+end
