@@ -17,6 +17,7 @@ module Coatepec
     def start(sources)
       @sources = sources
       %w[json record failure wire].each { |name| load_part(name) }
+      code_hash
       case ENV.delete("COATEPEC_ROLE")
       when "worker" then start_worker
       when "spawn" then start_spawn
@@ -31,6 +32,9 @@ module Coatepec
 
     # Which build of this code is running: the supervisor refuses a worker of another one.
     def code_hash = @code_hash ||= ENV.delete("COATEPEC_CODE_HASH")
+
+    # The app's directory, with a final slash; known once it is entered.
+    def root = @root ||= "#{Dir.pwd}/"
 
     def clock = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 

@@ -67,6 +67,8 @@ pub struct Error {
     pub message: String,
     /// What to do next.
     pub hint: Option<String>,
+    /// More about it, for programs.
+    pub details: Option<Box<serde_json::Value>>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -74,7 +76,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Error { kind, message: message.into(), hint: None, source: None }
+        Error { kind, message: message.into(), hint: None, details: None, source: None }
     }
 
     pub fn internal(message: impl Into<String>) -> Self {
@@ -84,6 +86,12 @@ impl Error {
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    #[must_use]
+    pub fn details(mut self, details: serde_json::Value) -> Self {
+        self.details = Some(Box::new(details));
         self
     }
 

@@ -7,6 +7,7 @@ module Coatepec
       # `environment` is the file to load, relative to the root: config/environment.rb, or an engine's dummy app.
       def call(root, environment)
         Dir.chdir(root)
+        Coatepec.root
         @root = Dir.pwd
         path = File.expand_path(environment, @root)
         # config/boot sets up the bundle and bootsnap; Rails must come after it to profit, and before the app to be told.
@@ -51,6 +52,7 @@ module Coatepec
           reload_dirs: reload_dirs,
           reload_files: outside_gems(Rails.application.routes_reloader.paths.map(&:to_s) + I18n.load_path.map(&:to_s)),
           features: outside_gems($LOADED_FEATURES).reject { |path| below?(path, reload_dirs) },
+          config_dirs: config_dirs,
           gemfiles: gemfiles
         }
       end
@@ -80,6 +82,11 @@ module Coatepec
       end
 
       def below?(path, dirs) = dirs.any? { |dir| path.start_with?("#{dir.to_s.chomp("/")}/") }
+
+      def config_dirs
+        roots = Rails::Engine.subclasses.map { |engine| engine.instance.root.to_s } << Rails.root.to_s
+        roots.map { |root| File.join(root, "config") }.reject { |dir| below?(dir, gem_dirs) }
+      end
 
       # A Gemfile may read other Gemfiles: Bundler knows all of them.
       def gemfiles

@@ -6,6 +6,7 @@ module Coatepec
   module Failure
     MESSAGE_BYTES = 16 * 1024
     FRAMES = 60
+    FOREIGN_FRAMES = 10
     CAUSES = 3
     PARTS = 20
 
@@ -48,15 +49,17 @@ module Coatepec
         end
       end
 
+      # The app's own frames, wherever they are in the stack, and the first of the others. Of a stack overflow both the
+      # place where it began and the loop at the top matter.
       def frames(error)
-        frames = Array(error.backtrace)
-        return frames if frames.size <= FRAMES
-
-        # A stack overflow: both the place where it began and the loop at the top matter.
-        frames.first(FRAMES / 2) + ["(#{frames.size - FRAMES} frames left out)"] + frames.last(FRAMES / 2)
+        own, foreign = Array(error.backtrace).partition { |frame| own?(frame) }
+        own = own.first(FRAMES / 2) + ["(#{own.size - FRAMES} frames left out)"] + own.last(FRAMES / 2) if own.size > FRAMES
+        own.empty? ? foreign.first(FOREIGN_FRAMES) : own
       rescue StandardError
         []
       end
+
+      def own?(frame) = frame.start_with?(Coatepec.root, "./") || !frame.start_with?("/", "<internal:", "coatepec/", "-e:")
 
       # The backtrace of a SyntaxError is that of `require`; where the error is stands in its message only.
       def syntax_location(error)

@@ -20,7 +20,7 @@ module Coatepec
     def emit(event, **fields)
       return unless ours?
 
-      write(Json.line({ e: event, pid: @pid }.merge(fields)))
+      write(Json.line({ pid: @pid, e: { event => fields } }))
     rescue SystemCallError, IOError
       # The pipe is gone: the supervisor has given up on this run, or the app closed it. Either way the missing
       # end-of-run record tells the truth.

@@ -181,7 +181,7 @@ module Coatepec
     private
 
     def finished(example, status, **fields)
-      @records.emit("example_finished", **identity(example), status: status,
+      @records.emit("example_finished", example: identity(example), status: status,
                                         seconds: example.execution_result.run_time, **fields)
     end
 

@@ -10,24 +10,38 @@ module Coatepec
       @ios = []
     end
 
-    # The next message and its descriptors, or nil when the supervisor is gone.
-    def receive
-      until (eol = @buffer.index("\n"))
-        return unless fill
+    # Yields each question with its name, fields and descriptors, until the supervisor is gone.
+    def each_question
+      while (line = receive)
+        message = Json.parse(line)
+        @id = message[:id]
+        name, fields = message.fetch(:ask).first
+        yield name, fields, @ios.shift(message.fetch(:fds))
       end
-      message = Json.parse(@buffer.slice!(0..eol))
-      [message, @ios.shift(message.fetch(:fds, 0))]
     end
 
-    def tell(type, **fields)
-      @socket.write(Json.line({ type: type }.merge(fields)))
-    rescue SystemCallError
-      nil # Gone while we spoke: the next `receive` says so.
-    end
+    # Answers the question at hand.
+    def answer(name, **fields) = send_line(id: @id, told: { name => fields })
+
+    # Says something that nobody asked for.
+    def tell(name, **fields) = send_line(id: nil, told: { name => fields })
 
     def close = @socket.close
 
     private
+
+    def receive
+      until (eol = @buffer.index("\n"))
+        return unless fill
+      end
+      @buffer.slice!(0..eol)
+    end
+
+    def send_line(**line)
+      @socket.write(Json.line(line))
+    rescue SystemCallError
+      nil # Gone while we spoke: the next `receive` says so.
+    end
 
     def fill
       data, _from, _flags, *controls = @socket.recvmsg(65_536, 0, 256, scm_rights: true)

@@ -11,36 +11,34 @@ module Coatepec
     def run
       Process.setproctitle("coatepec worker")
       @wire.tell("hello", protocol: PROTOCOL, code: Coatepec.code_hash, pid: Process.pid, ruby: RUBY_VERSION)
-      while (message, ios = @wire.receive)
-        handle(message, ios)
-      end
+      @wire.each_question { |name, fields, ios| handle(name, fields, ios) }
       exit!(0)
     end
 
     private
 
-    def handle(message, ios)
-      case message[:type]
-      when "boot" then answer(message, "ready", "boot_failed") { boot(message) }
-      when "reload" then answer(message, "reloaded", "reload_failed") { reload }
-      when "zygote" then zygote(message, ios)
-      when "reap" then @wire.tell("reaped", id: message[:id], **Fork.reap(message[:pid]))
-      when "ping" then @wire.tell("pong", id: message[:id])
-      else @wire.tell("refused", id: message[:id], reason: "unknown message #{message[:type].inspect}")
+    def handle(name, fields, ios)
+      case name
+      when :boot then attempt("ready", "boot_failed") { boot(fields) }
+      when :reload then attempt("reloaded", "reload_failed") { reload }
+      when :zygote then zygote(fields, ios)
+      when :reap then @wire.answer("reaped", **Fork.reap(fields[:pid]))
+      when :ping then @wire.answer("pong")
+      else @wire.answer("refused", reason: "unknown question #{name}")
       end
     end
 
     # Whatever the app raises, `exit` and `abort` included, is an answer and not the end of the worker.
-    def answer(message, done, failed)
+    def attempt(done, failed)
       started = Coatepec.clock
       fields = yield
-      @wire.tell(done, id: message[:id], seconds: Coatepec.clock - started, **fields)
+      @wire.answer(done, seconds: Coatepec.clock - started, **fields)
     rescue Exception => e # rubocop:disable Lint/RescueException
-      @wire.tell(failed, id: message[:id], seconds: Coatepec.clock - started, error: Failure.of(e))
+      @wire.answer(failed, seconds: Coatepec.clock - started, error: Failure.of(e))
     end
 
-    def boot(message)
-      Boot.call(message.fetch(:root), message.fetch(:environment))
+    def boot(fields)
+      Boot.call(fields.fetch(:root), fields.fetch(:environment))
       GC.start
       { versions: Boot.versions, inputs: Boot.inputs, eager_load_error: Boot.eager_load_error }
     end
@@ -50,15 +48,15 @@ module Coatepec
       { inputs: Boot.inputs, eager_load_error: Boot.eager_load_error }
     end
 
-    def zygote(message, ios)
+    def zygote(fields, ios)
       pid = Fork.start do
         @wire.close
-        Zygote.new(message, *ios).run
+        Zygote.new(fields, *ios).run
       end
       ios.each(&:close)
-      @wire.tell("forked", id: message[:id], pid: pid)
+      @wire.answer("forked", pid: pid)
     rescue SystemCallError => e
-      @wire.tell("refused", id: message[:id], reason: "failed to fork: #{e.message}")
+      @wire.answer("refused", reason: "failed to fork: #{e.message}")
     end
   end
 end

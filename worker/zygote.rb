@@ -37,25 +37,25 @@ module Coatepec
     end
 
     def serve
-      while (message, ios = @wire.receive)
-        case message[:type]
-        when "run" then fork_run(message, ios)
-        when "reap" then @wire.tell("reaped", id: message[:id], **Fork.reap(message[:pid]))
-        when "ping" then @wire.tell("pong", id: message[:id])
-        else @wire.tell("refused", id: message[:id], reason: "unknown message #{message[:type].inspect}")
+      @wire.each_question do |name, fields, ios|
+        case name
+        when :run then fork_run(fields, ios)
+        when :reap then @wire.answer("reaped", **Fork.reap(fields[:pid]))
+        when :ping then @wire.answer("pong")
+        else @wire.answer("refused", reason: "unknown question #{name}")
         end
       end
     end
 
-    def fork_run(message, ios)
-      pid = Fork.start { child(message, *ios) }
+    def fork_run(fields, ios)
+      pid = Fork.start { child(fields, *ios) }
       ios.each(&:close)
-      @wire.tell("forked", id: message[:id], pid: pid)
+      @wire.answer("forked", pid: pid)
     rescue SystemCallError => e
-      @wire.tell("refused", id: message[:id], reason: "failed to fork: #{e.message}")
+      @wire.answer("refused", reason: "failed to fork: #{e.message}")
     end
 
-    def child(message, out, err, events, go)
+    def child(fields, out, err, events, go)
       @wire.close
       Process.setsid
       # Nothing of the app runs before the supervisor holds this process by a descriptor.
@@ -63,7 +63,7 @@ module Coatepec
       go.close
       Fork.redirect(out, err)
       ENV["COATEPEC_MODE"] = "fork"
-      Run.new(message, Records.new(events)).call
+      Run.new(fields, Records.new(events)).call
     end
 
     # Whether anything changed is decided before a run and never in the middle of one.

@@ -1,1 +1,36 @@
-//! One execution of a validated selection.
+//! One execution of a validated selection: what was asked, how far it came, what it amounts to.
+
+pub mod advice;
+pub mod log;
+pub mod outcome;
+pub mod output;
+pub mod paths;
+pub mod report;
+pub mod state;
+
+use std::fmt;
+use std::time::Duration;
+
+/// Wall time of a run, in seconds: the least, the default and the most.
+pub const TIMEOUT_SECONDS: (u64, u64, u64) = (1, 120, 900);
+
+/// The name of a run, unique within one supervisor; counts up from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RunId(pub u64);
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "run-{}", self.0)
+    }
+}
+
+/// What bounds a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// When the kill path starts.
+    pub deadline: Duration,
+    /// How long between TERM and KILL.
+    pub grace: Duration,
+    /// Kept per stream, in bytes.
+    pub output: usize,
+}

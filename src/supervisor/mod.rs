@@ -1,1 +1,125 @@
-//! The owner of all state.
+//! The owner of all state: one task, the steward, has the warm process tree and executes one call at a time, in the
+//! order they came. Everyone else speaks to it through a bounded queue and reads the board.
+//!
+//! Invariant: runs of one supervisor never overlap; they share a test database.
+
+pub mod board;
+pub mod call;
+pub mod execute;
+mod steward;
+pub mod warm;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{JoinHandle, spawn_blocking};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+use crate::process::spawn;
+use crate::run::report::Report;
+use board::{Board, Defaults, Status};
+use call::{Checked, Queued, RunArguments};
+
+/// Calls that may wait at a time.
+pub const QUEUE: usize = 32;
+
+/// How long the end of everything may take before we leave without having seen it. The keepers then go on alone.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// A handle to the steward.
+#[derive(Debug, Clone)]
+pub struct Supervisor {
+    root: PathBuf,
+    queue: mpsc::Sender<Queued>,
+    board: Board,
+    shutdown: CancellationToken,
+}
+
+impl Supervisor {
+    /// Starts the steward of the project at `root`. Nothing is booted before the first call, or `eager`.
+    pub fn start(root: &Path, eager: bool) -> (Supervisor, JoinHandle<()>) {
+        let (queue, calls) = mpsc::channel(QUEUE);
+        let board = Board::default();
+        let shutdown = CancellationToken::new();
+        let supervisor =
+            Supervisor { root: root.to_owned(), queue, board: board.clone(), shutdown: shutdown.clone() };
+        let steward = tokio::spawn(steward::serve(root.to_owned(), calls, board, shutdown, eager));
+        (supervisor, steward)
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Runs what was named. Answered with a report whatever the run amounts to.
+    ///
+    /// # Errors
+    /// What is wrong with the call or the project's settings; `busy` when too many calls wait; `cancelled` when the
+    /// caller went away before the run began.
+    pub async fn run(&self, arguments: RunArguments, cancel: CancellationToken) -> Result<Report> {
+        let since = Instant::now();
+        let root = self.root.clone();
+        let checked = spawn_blocking(move || Checked::new(&root, arguments)).await.map_err(panicked)??;
+        let (reply, answer) = oneshot::channel();
+        let begun = Arc::new(AtomicBool::new(false));
+        let queued = Queued { checked, since, cancel: cancel.clone(), begun: Arc::clone(&begun), reply };
+        self.queue.try_send(queued).map_err(|error| not_queued(&error))?;
+        self.board.queued(1);
+        tokio::select! {
+            answer = answer => answer.unwrap_or_else(|_| Err(going_away())),
+            () = abandoned(&cancel, &begun) => Err(Error::new(Kind::Cancelled, "the call was cancelled before it ran")),
+        }
+    }
+
+    /// What is going on, at once.
+    pub async fn status(&self) -> Result<Status> {
+        let root = self.root.clone();
+        let config = spawn_blocking(move || Config::load(&root)).await.map_err(panicked)??;
+        Ok(self.board.status(self.root.display().to_string(), defaults(&config)))
+    }
+
+    /// Ends everything, and waits until nothing is left.
+    pub async fn shut_down(&self) {
+        self.shutdown.cancel();
+        spawn::all_cleared(FAREWELL).await;
+    }
+}
+
+fn defaults(config: &Config) -> Defaults {
+    let run = &config.defaults.spec_run;
+    Defaults {
+        timeout_seconds: run.timeout_seconds,
+        include_passing: run.include_passing,
+        include_stdout: run.include_stdout,
+        fork: config.fork,
+    }
+}
+
+/// Once a run has begun, only its end is an answer; before, the caller need not wait for a boot it no longer wants.
+async fn abandoned(cancel: &CancellationToken, begun: &AtomicBool) {
+    cancel.cancelled().await;
+    if begun.load(Ordering::Acquire) {
+        std::future::pending::<()>().await;
+    }
+}
+
+fn not_queued(error: &mpsc::error::TrySendError<Queued>) -> Error {
+    match error {
+        mpsc::error::TrySendError::Full(_) => Error::new(Kind::Busy, format!("{QUEUE} calls are waiting already"))
+            .hint("wait for some of them, or name several specs in one call"),
+        mpsc::error::TrySendError::Closed(_) => going_away(),
+    }
+}
+
+fn going_away() -> Error {
+    Error::new(Kind::ShuttingDown, "the server is going away")
+}
+
+fn panicked(error: tokio::task::JoinError) -> Error {
+    Error::internal("a part of the server failed").source(error)
+}

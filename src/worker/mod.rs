@@ -1,1 +1,202 @@
-//! The warm Ruby process.
+//! The warm side: the Ruby process that keeps Rails booted, and the zygote that runs are forked from.
+//! Handles to ask and to hear them; they remember how they died.
+
+pub mod environment;
+pub mod freshness;
+pub mod launch;
+pub mod link;
+pub mod protocol;
+pub mod ruby;
+pub mod ruby_version;
+pub mod tail;
+pub mod zygote;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nix::unistd::Pid;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use crate::error::Error;
+use crate::process::keeper::Exit;
+use crate::process::spawn::{self, Kept};
+use launch::Plan;
+use link::{Link, Lost};
+use protocol::{Ask, Failure, Framework, Inputs, Told, Versions};
+use tail::Tail;
+use zygote::Zygote;
+
+/// How long a worker may take to say that it can't do something trivial (fork, reap). A worker that takes longer is
+/// wedged, not busy: it does nothing else at that moment.
+pub const REPLY: Duration = Duration::from_secs(20);
+
+/// The warm Ruby process with its keeper.
+#[derive(Debug)]
+pub struct Worker {
+    kept: Kept,
+    link: Link,
+    hello: mpsc::UnboundedReceiver<Told>,
+    pub stdout: Tail,
+    pub stderr: Tail,
+    pub pid: i32,
+}
+
+/// What a boot, a reload or a helper load gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ready {
+    pub versions: Versions,
+    pub inputs: Inputs,
+    pub seconds: f64,
+    pub eager_load_error: Option<Failure>,
+}
+
+/// Why there is no booted app, no reloaded code or no loaded helper.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Broken {
+    pub failure: Failure,
+    /// The end of what the process printed to stderr.
+    pub stderr: String,
+}
+
+impl Worker {
+    /// Starts the process; the app is not loaded yet.
+    pub async fn start(plan: &Plan) -> Result<Worker, Broken> {
+        let (launch, pipes) = plan.worker().map_err(|error| Broken::ours(&error.to_string()))?;
+        let kept = spawn::spawn(launch).map_err(|refused| Broken::ours(&refused.to_string()))?;
+        let (link, hello) = Link::new(pipes.sender, pipes.reader);
+        let (stdout, stderr) = (Tail::read(pipes.stdout), Tail::read(pipes.stderr));
+        let ruby = kept.started().await.map_err(|refused| Broken::ours(&refused.to_string()))?;
+        Ok(Worker { kept, link, hello, stdout, stderr, pid: ruby.pid.as_raw() })
+    }
+
+    /// What adopts the orphans of everything below.
+    pub fn keeper(&self) -> Pid {
+        self.kept.keeper()
+    }
+
+    /// Loads the app. `limit` counts from the start of the process.
+    pub async fn boot(&mut self, root: &Path, environment: &Path, limit: Duration) -> Result<Ready, Broken> {
+        let ask = Ask::Boot { root: root.to_owned(), environment: environment.to_owned() };
+        let booted = timeout(limit, async {
+            self.greet().await?;
+            self.link.ask(&ask, &[]).await.map_err(|lost| Lost::to_string(&lost))
+        });
+        match booted.await {
+            Ok(Ok(Told::Ready { seconds, versions, inputs, eager_load_error })) => {
+                Ok(Ready { versions, inputs, seconds, eager_load_error })
+            }
+            Ok(Ok(Told::BootFailed { error, .. })) => Err(self.broken(error).await),
+            Ok(Ok(other)) => Err(self.died(&format!("an unexpected answer: {other:?}")).await),
+            Ok(Err(cause)) => Err(self.died(&cause).await),
+            Err(_) => Err(self.broken(too_slow("boot", limit)).await),
+        }
+    }
+
+    /// Loads changed code again.
+    pub async fn reload(&mut self, limit: Duration) -> Result<(Inputs, f64), Broken> {
+        match timeout(limit, self.link.ask(&Ask::Reload {}, &[])).await {
+            Ok(Ok(Told::Reloaded { inputs, seconds, .. })) => Ok((inputs, seconds)),
+            Ok(Ok(Told::ReloadFailed { error, .. })) => Err(self.broken(error).await),
+            Ok(Ok(other)) => Err(self.died(&format!("an unexpected answer: {other:?}")).await),
+            Ok(Err(lost)) => Err(self.died(&lost.to_string()).await),
+            Err(_) => Err(self.broken(too_slow("reload", limit)).await),
+        }
+    }
+
+    /// Forks a zygote, which loads the test helper.
+    pub async fn zygote(&mut self, framework: Framework, preload: &[PathBuf], limit: Duration) -> Result<Zygote, Broken> {
+        let (fds, pipes) = zygote::Pipes::new().map_err(|error| Broken::ours(&error.to_string()))?;
+        let ask = Ask::Zygote { framework, preload: preload.to_vec() };
+        let pid = match timeout(REPLY, self.link.ask(&ask, &fds.borrow())).await {
+            Ok(Ok(Told::Forked { pid })) => pid,
+            Ok(Ok(Told::Refused { reason })) => return Err(Broken::ours(&reason)),
+            Ok(Ok(other)) => return Err(self.died(&format!("an unexpected answer: {other:?}")).await),
+            Ok(Err(lost)) => return Err(self.died(&lost.to_string()).await),
+            Err(_) => return Err(self.died("no answer").await),
+        };
+        drop(fds);
+        Zygote::load(pid, pipes, limit).await
+    }
+
+    /// Whether it answers.
+    pub async fn alive(&self) -> bool {
+        matches!(timeout(REPLY, self.link.ask(&Ask::Ping {}, &[])).await, Ok(Ok(Told::Pong {})))
+    }
+
+    /// Waits for a zygote that has ended, so that its pid is free again.
+    pub async fn reap(&self, pid: i32) {
+        let _ = timeout(REPLY, self.link.ask(&Ask::Reap { pid }, &[])).await;
+    }
+
+    /// Waits for its end, and tells of it.
+    pub async fn ended(&self) -> String {
+        describe(self.kept.exited().await)
+    }
+
+    /// Ends it and everything below it. It holds no state that a TERM could save.
+    pub async fn end(self) {
+        self.kept.end(Duration::ZERO).await;
+    }
+
+    /// The very first line must be from a worker of this build.
+    async fn greet(&mut self) -> Result<(), String> {
+        match self.hello.recv().await {
+            Some(Told::Hello { protocol, code, .. }) if protocol == protocol::VERSION && code == launch::code_hash() => Ok(()),
+            Some(Told::Hello { protocol, code, .. }) => Err(format!(
+                "the worker speaks protocol {protocol} (code {code}), and this supervisor {} (code {})",
+                protocol::VERSION,
+                launch::code_hash()
+            )),
+            Some(other) => Err(format!("the worker began with {other:?}")),
+            None => Err(self.link.cause().to_string()),
+        }
+    }
+
+    async fn broken(&self, failure: Failure) -> Broken {
+        Broken { failure, stderr: self.stderr.settled().await }
+    }
+
+    /// The process is gone, or not to be trusted any more.
+    async fn died(&mut self, cause: &str) -> Broken {
+        let message = match timeout(Duration::from_secs(1), self.kept.exited()).await {
+            Ok(exit) => format!("the worker {}", describe(exit)),
+            _ => format!("the worker can't be talked to: {cause}"),
+        };
+        self.broken(Failure { class: "WorkerDied".to_owned(), message, ..Failure::default() }).await
+    }
+}
+
+impl Broken {
+    /// What kept us from starting a process at all.
+    pub fn of_error(error: &Error) -> Broken {
+        let message = match &error.hint {
+            Some(hint) => format!("{error} ({hint})"),
+            None => error.to_string(),
+        };
+        let failure = Failure { class: error.kind.code().to_owned(), message, ..Failure::default() };
+        Broken { failure, stderr: String::new() }
+    }
+
+    fn ours(message: &str) -> Broken {
+        let failure = Failure { class: "WorkerDied".to_owned(), message: message.to_owned(), ..Failure::default() };
+        Broken { failure, stderr: String::new() }
+    }
+}
+
+fn describe(exit: Exit) -> String {
+    match exit {
+        Exit::Code(code) => format!("exited with status {code}"),
+        Exit::Signal(signal) => format!("was killed by {}", crate::process::signal_name(signal)),
+        Exit::Unknown => "disappeared".to_owned(),
+    }
+}
+
+fn too_slow(what: &str, limit: Duration) -> Failure {
+    Failure {
+        class: "Timeout".to_owned(),
+        message: format!("the {what} took longer than {} s", limit.as_secs()),
+        ..Failure::default()
+    }
+}
+

@@ -1,0 +1,102 @@
+//! The tools: names, arguments, descriptions.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::schema;
+use crate::config::{Fork, IncludeStdout};
+use crate::run::report::Report;
+use crate::supervisor::board::Status;
+use crate::supervisor::call::RunArguments;
+
+pub(super) const SPEC_RUN: &str = "rails_spec_run";
+/// Accepted for `rails_spec_run`, and not listed.
+pub(super) const SPEC_RUN_ALIAS: &str = "rails_test_run";
+pub(super) const STATUS: &str = "rails_runtime_status";
+
+/// What the server is good for, told to the model once. Clients cut it at 2 KB.
+pub(super) const INSTRUCTIONS: &str = "\
+Runs exactly the RSpec files, lines or ids you name in a warm Rails test process: much faster than `bundle exec rspec` \
+in a shell, and each run is isolated, bounded and cleaned up. Prefer rails_spec_run over the shell whenever you want to \
+know whether specs pass. Code, config and Gemfile changes are picked up by themselves before every run; never restart \
+anything after an edit.
+
+Read `outcome` first: only `passed` means that everything selected ran and passed. Each failure has `rerun`, the \
+selector that runs exactly that example, and `backtrace` with the app's frames first. `command` is what a person would \
+type. Selectors are relative to the app: `spec/models/user_spec.rb`, `spec/models/user_spec.rb:12:40`, \
+`spec/models/user_spec.rb[1:2]`, `spec/models`. There is no console, no SQL, no shell and no Rake here.";
+
+/// Arguments of `rails_spec_run`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SpecRun {
+    /// Spec files, directories, `file:LINE(:LINE)` or `file[ID,ID]`, relative to the app's root.
+    #[schemars(length(min = 1, max = 100))]
+    paths: Vec<String>,
+    /// Only examples whose full description contains this text.
+    example: Option<String>,
+    /// Order and random numbers as in an earlier run.
+    seed: Option<u32>,
+    /// Stop at the first failure.
+    fail_fast: Option<bool>,
+    /// Wall time of the run in seconds; boot and waiting not counted. Default 120.
+    #[schemars(range(min = 1, max = 900))]
+    timeout_seconds: Option<u64>,
+    /// List passing examples too. Default false.
+    include_passing: Option<bool>,
+    /// Default `failures`.
+    include_stdout: Option<IncludeStdout>,
+    /// `never`: a fresh process, slower. Default `auto`.
+    fork: Option<Fork>,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NoArguments {}
+
+impl From<SpecRun> for RunArguments {
+    fn from(input: SpecRun) -> Self {
+        RunArguments {
+            paths: input.paths,
+            example: input.example,
+            seed: input.seed,
+            fail_fast: input.fail_fast,
+            timeout_seconds: input.timeout_seconds,
+            include_passing: input.include_passing,
+            include_stdout: input.include_stdout,
+            fork: input.fork,
+        }
+    }
+}
+
+pub(super) fn all() -> Vec<Tool> {
+    vec![
+        tool(
+            SPEC_RUN,
+            "Run RSpec specs by file, directory, line or id in the warm Rails process and get a structured verdict: \
+             failures with message, diff, backtrace and the selector that reruns each.",
+            (schema::of_input::<SpecRun>(), schema::of_output::<Report>()),
+            // Specs write to the test database and may write files; nothing else is touched.
+            ToolAnnotations::with_title("Run specs").read_only(false).destructive(false).idempotent(false).open_world(false),
+        ),
+        tool(
+            STATUS,
+            "What the warm process is doing right now: state, versions, pids, queue, runs so far, defaults. Never boots, \
+             never waits.",
+            (schema::of_input::<NoArguments>(), schema::of_output::<Status>()),
+            ToolAnnotations::with_title("Runtime status").read_only(true).idempotent(true).open_world(false),
+        ),
+    ]
+}
+
+fn tool(
+    name: &'static str,
+    description: &'static str,
+    (input, output): (Arc<JsonObject>, Arc<JsonObject>),
+    annotations: ToolAnnotations,
+) -> Tool {
+    Tool::new(name, description, input).with_raw_output_schema(output).with_annotations(annotations)
+}

@@ -1,0 +1,48 @@
+//! What to do next, for outcomes that are not plain passes or failures. Pure.
+
+use crate::run::log::RunLog;
+use crate::run::outcome::{Outcome, Verdict};
+use crate::worker::protocol::Failure;
+
+/// The next step after a run; `forked`: it was a fork of the warm process.
+pub fn of_run(verdict: &Verdict, log: &RunLog, forked: bool) -> Option<String> {
+    let text = match verdict.outcome {
+        Outcome::Passed | Outcome::Failed | Outcome::Cancelled => return None,
+        Outcome::NoExamples => "check the line, id or `example` text; without them the whole file runs",
+        Outcome::AllPending => "take away `skip`, `pending` or `x` from the examples to test something",
+        Outcome::FailedAtExit => "an `at_exit` block of the helper or of a spec changed the exit status",
+        Outcome::TimedOut if log.threads.is_none() => {
+            "it answered no signal, so no backtraces: a native call hangs; raise `timeout_seconds` if it is only slow"
+        }
+        Outcome::TimedOut if forked => {
+            "see `threads` for where it hangs; raise `timeout_seconds` if it is only slow; \
+             if it hangs only here, try `fork: \"never\"`"
+        }
+        Outcome::TimedOut => "see `threads` for where it hangs; raise `timeout_seconds` if it is only slow",
+        Outcome::Crashed if forked => "see `stderr`; if it crashes only here, try `fork: \"never\"`",
+        Outcome::Crashed => "see `stderr`",
+        Outcome::Incomplete => "something calls exit, exit! or abort; look at the example named in `unfinished`",
+        Outcome::LoadError => "mend the error in `errors_outside` or `stderr`; no example ran",
+        Outcome::DryRun => "remove `--dry-run` from .rspec or `dry_run` from the helper",
+        Outcome::BootFailed | Outcome::ReloadFailed => "mend the error and call again",
+    };
+    Some(text.to_owned())
+}
+
+/// The next step when there was no run.
+pub fn of_problem(outcome: Outcome, failure: &Failure) -> String {
+    match (outcome, failure.class.as_str()) {
+        (_, "Bundler::GemNotFound" | "Bundler::GitError") => "run `bundle install`, then call again".to_owned(),
+        (_, "Timeout") => "raise `boot_timeout_seconds` in .coatepec.yml, or find what hangs".to_owned(),
+        (_, "ActiveRecord::NoDatabaseError" | "ActiveRecord::DatabaseConnectionError" | "ActiveRecord::ConnectionNotEstablished") => {
+            "start the test database, or create it with `RAILS_ENV=test bin/rails db:prepare`, then call again".to_owned()
+        }
+        (_, "ActiveRecord::PendingMigrationError") => "run `RAILS_ENV=test bin/rails db:migrate`, then call again".to_owned(),
+        (_, "WorkerDied" | "ZygoteDied") => "see `stderr` for its last words, then call again".to_owned(),
+        (Outcome::LoadError, "SystemExit") => {
+            "the test helper ended the process (a pending migration does that); see `stderr`, mend it, call again".to_owned()
+        }
+        (_, "SystemExit") => "something calls exit or abort while the app boots; see `error` and `stderr`".to_owned(),
+        _ => "mend the error and call again; the next call tries anew".to_owned(),
+    }
+}

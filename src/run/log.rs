@@ -1,0 +1,134 @@
+//! What a run has told so far, folded from its records. Records of any other process are counted, not believed.
+
+use std::collections::HashMap;
+
+use crate::worker::protocol::{
+    ExampleFinished, ExampleStatus, Failure, Identity, Record, RunEvent, Started, ThreadDump,
+};
+
+/// Messages of the framework kept per run; the rest are dropped, they carry no verdict.
+const MESSAGES: usize = 20;
+
+#[derive(Debug, Default)]
+pub struct RunLog {
+    /// The process whose records count; in a fresh process, the first to speak.
+    pid: Option<i32>,
+    pub started: Option<Started>,
+    pub finished: Option<Finish>,
+    /// The status after the exit handlers that count.
+    pub exit: Option<i32>,
+    /// Examples in the order they first started.
+    pub examples: Vec<Example>,
+    by_id: HashMap<String, usize>,
+    pub outside: Vec<OutsideError>,
+    pub messages: Vec<String>,
+    pub threads: Option<Vec<ThreadDump>>,
+    /// Records of other processes, and lines that were none.
+    pub ignored: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Finish {
+    pub status: i32,
+    /// The framework was told to stop before its end.
+    pub quit: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Example {
+    pub identity: Identity,
+    /// `None` while it runs, or for ever.
+    pub end: Option<ExampleFinished>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutsideError {
+    pub context: String,
+    pub failure: Failure,
+}
+
+impl RunLog {
+    /// The log of a forked run, whose pid we know.
+    pub fn of_child(pid: i32) -> Self {
+        RunLog { pid: Some(pid), ..RunLog::default() }
+    }
+
+    /// The log of a fresh process: a version manager may stand between its pid and the one we started.
+    pub fn of_fresh_process() -> Self {
+        RunLog::default()
+    }
+
+    pub fn apply(&mut self, record: Record) {
+        if *self.pid.get_or_insert(record.pid) != record.pid {
+            self.ignored += 1;
+            return;
+        }
+        self.on(record.e);
+    }
+
+    pub fn ignore_line(&mut self) {
+        self.ignored += 1;
+    }
+
+    pub fn count(&self, status: ExampleStatus) -> u32 {
+        count(self.ended().filter(|end| end.status == status))
+    }
+
+    pub fn ended(&self) -> impl Iterator<Item = &ExampleFinished> {
+        self.examples.iter().filter_map(|example| example.end.as_ref())
+    }
+
+    /// Examples that started and never finished.
+    pub fn unfinished(&self) -> impl Iterator<Item = &Identity> {
+        self.examples.iter().filter(|example| example.end.is_none()).map(|example| &example.identity)
+    }
+
+    /// How many of the selected examples never started.
+    pub fn not_run(&self) -> u32 {
+        let selected = self.started.as_ref().map_or(0, |started| started.selected);
+        selected.saturating_sub(count(self.examples.iter()))
+    }
+
+    /// The ids of those, as far as they were told beforehand.
+    pub fn not_run_ids(&self) -> impl Iterator<Item = &String> {
+        let ids = self.started.as_ref().map_or(&[][..], |started| &started.ids);
+        ids.iter().filter(|id| !self.by_id.contains_key(*id))
+    }
+
+    fn on(&mut self, event: RunEvent) {
+        match event {
+            RunEvent::Hello {} => {}
+            RunEvent::Started(started) => self.started = Some(started),
+            RunEvent::ExampleStarted(identity) => self.example(identity).end = None,
+            RunEvent::ExampleFinished(end) => {
+                let identity = end.example.clone();
+                self.example(identity).end = Some(end);
+            }
+            RunEvent::Message { text } => self.message(text),
+            RunEvent::OutsideError { context, failure } => self.outside.push(OutsideError { context, failure }),
+            RunEvent::Finished { status, quit, .. } => self.finished = Some(Finish { status, quit }),
+            RunEvent::Exit { status } => self.exit = Some(status),
+            RunEvent::Threads { threads } => self.threads = Some(threads),
+        }
+    }
+
+    /// One entry per id, whatever the description: a retried example is one example, and its last try counts.
+    fn example(&mut self, identity: Identity) -> &mut Example {
+        let next = self.examples.len();
+        let index = *self.by_id.entry(identity.id.clone()).or_insert(next);
+        if index == next {
+            self.examples.push(Example { identity, end: None });
+        }
+        &mut self.examples[index]
+    }
+
+    fn message(&mut self, text: String) {
+        if self.messages.len() < MESSAGES {
+            self.messages.push(text);
+        }
+    }
+}
+
+fn count<T>(items: impl Iterator<Item = T>) -> u32 {
+    u32::try_from(items.count()).unwrap_or(u32::MAX)
+}

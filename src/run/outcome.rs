@@ -1,0 +1,172 @@
+//! From what a run told and how its process ended to one outcome. Pure; the table in tests/unit/outcome.rs is the
+//! specification. `passed` has one door, and every condition of it is listed there.
+
+use serde::{Deserialize, Serialize};
+
+use super::log::RunLog;
+use crate::process::signal_name;
+use crate::worker::protocol::{ExampleStatus, Started};
+
+/// What a run amounts to. Values of the public interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Every selected example that was not pending ran to its end and passed, and nothing went wrong around them.
+    Passed,
+    /// An example failed, or something around the examples did.
+    Failed,
+    /// The files loaded, and no example matched.
+    NoExamples,
+    /// Every selected example is pending or skipped: nothing was tested.
+    AllPending,
+    /// All examples passed, and an exit handler then changed the exit status.
+    FailedAtExit,
+    /// The deadline passed.
+    TimedOut,
+    /// The caller took the call back.
+    Cancelled,
+    /// The process died of a signal that we did not send.
+    Crashed,
+    /// The process ended by itself before the run was over.
+    Incomplete,
+    /// A spec file or the test helper could not be loaded.
+    LoadError,
+    /// The project configured a dry run: examples were listed, not run.
+    DryRun,
+    /// The app did not boot.
+    BootFailed,
+    /// Changed code could not be loaded again.
+    ReloadFailed,
+}
+
+/// How the process ended, as its parent saw it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Exited(i32),
+    Signaled(i32),
+    /// Nobody could wait for it: its parent died, too.
+    Unknown,
+}
+
+/// Why we ended the process, if we did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    Deadline,
+    Cancelled,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    pub outcome: Outcome,
+    /// A sentence for everything but a plain pass or failure.
+    pub reason: Option<String>,
+}
+
+pub fn judge(log: &RunLog, end: End, stop: Option<Stop>) -> Verdict {
+    match (stop, log.exit) {
+        // The record was out before we acted: the run was over.
+        (_, Some(exit)) => over(log, exit),
+        (Some(Stop::Cancelled), None) => verdict(Outcome::Cancelled, "the caller cancelled the run"),
+        (Some(Stop::Deadline), None) => verdict(Outcome::TimedOut, timed_out(log)),
+        (None, None) => cut_short(log, end),
+    }
+}
+
+/// The process came to its own end, exit handlers included.
+fn over(log: &RunLog, exit: i32) -> Verdict {
+    match (&log.started, log.finished) {
+        (None, _) => verdict(Outcome::LoadError, not_started(log, exit)),
+        (Some(_), None) => verdict(Outcome::Incomplete, left_early(log, exit)),
+        (Some(started), Some(finish)) => ran(log, started, finish.status, finish.quit, exit),
+    }
+}
+
+fn ran(log: &RunLog, started: &Started, status: i32, quit: bool, exit: i32) -> Verdict {
+    let failed = log.count(ExampleStatus::Failed);
+    let passed = log.count(ExampleStatus::Passed);
+    let pending = log.count(ExampleStatus::Pending);
+    let unfinished = log.unfinished().count();
+    if started.dry_run {
+        verdict(Outcome::DryRun, "the project configures a dry run: examples are listed and not run")
+    } else if started.outside > 0 {
+        verdict(Outcome::LoadError, "an error occurred while loading, so no example was run")
+    } else if failed > 0 {
+        plain(Outcome::Failed)
+    } else if !log.outside.is_empty() {
+        verdict(Outcome::Failed, "an error occurred outside of the examples")
+    } else if unfinished > 0 || quit || log.not_run() > 0 {
+        verdict(Outcome::Incomplete, stopped(log))
+    } else if started.selected == 0 {
+        verdict(Outcome::NoExamples, nothing_matched(log, started))
+    } else if status != 0 {
+        verdict(Outcome::Failed, format!("no example failed, but the test framework ended with status {status}"))
+    } else if exit != 0 {
+        verdict(Outcome::FailedAtExit, format!("every example passed, then an exit handler set the status to {exit}"))
+    } else if passed == 0 && pending > 0 {
+        verdict(Outcome::AllPending, "every selected example is pending or skipped")
+    } else {
+        plain(Outcome::Passed)
+    }
+}
+
+/// No last record, and it was not us.
+fn cut_short(log: &RunLog, end: End) -> Verdict {
+    match end {
+        End::Signaled(signal) => verdict(Outcome::Crashed, crashed(log, signal)),
+        End::Exited(status) if log.started.is_none() => verdict(Outcome::LoadError, not_started(log, status)),
+        End::Exited(status) => verdict(Outcome::Incomplete, left_early(log, status)),
+        End::Unknown => verdict(Outcome::Incomplete, format!("the process is gone{}", position(log))),
+    }
+}
+
+fn not_started(log: &RunLog, status: i32) -> String {
+    match log.outside.first() {
+        Some(error) => error.context.trim().to_owned(),
+        None => format!("the process exited with status {status} while files were being loaded"),
+    }
+}
+
+fn left_early(log: &RunLog, status: i32) -> String {
+    match log.finished {
+        Some(_) => format!("the process left with status {status} from an exit handler, after the last example"),
+        None => format!("the process exited with status {status}{}", position(log)),
+    }
+}
+
+fn crashed(log: &RunLog, signal: i32) -> String {
+    format!("the process was killed by {}{}", signal_name(signal), position(log))
+}
+
+fn timed_out(log: &RunLog) -> String {
+    format!("the deadline passed{}", position(log))
+}
+
+fn stopped(log: &RunLog) -> String {
+    format!("the test framework was stopped before its end{}; {} not run", position(log), log.not_run())
+}
+
+/// Where the run was: the first question after "what happened".
+fn position(log: &RunLog) -> String {
+    match (log.unfinished().next(), &log.started, log.finished) {
+        (Some(example), _, _) => format!(" in {}", example.id),
+        (None, None, _) => " while files were being loaded".to_owned(),
+        (None, Some(_), None) => " between examples".to_owned(),
+        (None, Some(_), Some(_)) => " after the last example".to_owned(),
+    }
+}
+
+fn nothing_matched(log: &RunLog, started: &Started) -> String {
+    match (started.loaded, log.messages.last()) {
+        (0, _) => "the files define no examples".to_owned(),
+        (loaded, Some(message)) => format!("none of {loaded} examples matched ({})", message.trim()),
+        (loaded, None) => format!("none of {loaded} examples matched"),
+    }
+}
+
+fn plain(outcome: Outcome) -> Verdict {
+    Verdict { outcome, reason: None }
+}
+
+fn verdict(outcome: Outcome, reason: impl Into<String>) -> Verdict {
+    Verdict { outcome, reason: Some(reason.into()) }
+}

@@ -1,0 +1,639 @@
+//! What the caller sees of a run: failures only by default, each with the selector that reruns it, in as few bytes
+//! as say it, and never more than the budget.
+
+use serde::Serialize;
+
+use super::RunId;
+use crate::config::IncludeStdout;
+use super::log::{Example, RunLog};
+use super::outcome::{Outcome, Verdict};
+use super::output::Captured;
+use super::paths::{Paths, selector};
+use crate::worker::protocol::{ExampleFinished, ExampleStatus, Failure, Identity, ThreadDump};
+
+/// How the process of a run came to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Forked from the warm zygote.
+    Fork,
+    /// A fresh process, because the caller or the project asked for it.
+    Spawn,
+    /// A fresh process, because a guard found forking unsafe.
+    SpawnFallback,
+    /// A fresh process, because the fork crashed.
+    SpawnAfterCrash,
+}
+
+/// What the caller wants to see.
+#[derive(Debug, Clone, Copy)]
+pub struct View {
+    pub include_passing: bool,
+    pub include_stdout: IncludeStdout,
+    /// Bytes of the whole report as JSON.
+    pub max_bytes: usize,
+}
+
+/// Everything known about a run that is over.
+#[derive(Debug)]
+pub struct Facts {
+    pub id: RunId,
+    pub mode: Mode,
+    pub verdict: Verdict,
+    pub log: RunLog,
+    pub stdout: Captured,
+    pub stderr: Captured,
+    pub timing: Timing,
+    /// What a person would type.
+    pub command: String,
+    /// Boot, reload or helper load that failed, in place of a run.
+    pub error: Option<Failure>,
+    pub leftovers: Vec<Leftover>,
+    pub warnings: Vec<String>,
+    pub skipped: Vec<SkippedPath>,
+    pub hint: Option<String>,
+    /// Why this call had to boot, reload or load the helper again.
+    pub trigger: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
+pub struct Report {
+    pub run_id: String,
+    pub outcome: Outcome,
+    /// Absent when nothing was run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    pub summary: Summary,
+    /// Why, where `outcome` and `failures` don't say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// What kept the app, changed code or the test helper from being loaded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorReport>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<FailureReport>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors_outside: Vec<OutsideReport>,
+    /// Examples that started and never finished.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<ExampleReport>,
+    /// Where a run that had to be ended was hanging.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<ThreadReport>,
+    /// Selectors of examples that never started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_run: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pending: Vec<PendingReport>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passing: Vec<ExampleReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stdout: Option<Stream>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<Stream>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Processes that the run left behind; they were killed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leftovers: Vec<Leftover>,
+    /// Entries of named directories that were not run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<SkippedPath>,
+    /// What was left out to stay within the byte budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Cut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u32>,
+    pub command: String,
+    pub timing: Timing,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Summary {
+    pub examples: u32,
+    pub failures: u32,
+    pub pending: u32,
+    pub errors_outside: u32,
+    pub not_run: u32,
+    pub seconds: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct FailureReport {
+    pub id: String,
+    pub description: String,
+    pub file: String,
+    pub line: u32,
+    /// The selector that runs exactly this example.
+    pub rerun: String,
+    /// The id of an earlier failure with the same class, message and place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backtrace: Vec<String>,
+    /// Causes, outermost first, or the parts of an aggregated failure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<ErrorReport>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<ErrorReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// Marked pending, and passes now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pending_fixed: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct ErrorReport {
+    pub class: String,
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backtrace: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct OutsideReport {
+    pub context: String,
+    pub error: ErrorReport,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct ExampleReport {
+    pub id: String,
+    pub description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct PendingReport {
+    pub id: String,
+    pub description: String,
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct ThreadReport {
+    pub name: String,
+    pub status: String,
+    pub backtrace: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Stream {
+    pub text: String,
+    /// Bytes written by the run.
+    pub bytes: u64,
+    /// Bytes of those that are not in `text`.
+    pub dropped: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Leftover {
+    pub pid: i32,
+    pub command: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct SkippedPath {
+    pub path: String,
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Cut {
+    /// Entries left out, by list.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failures: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub errors_outside: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub pending: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub passing: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_run: usize,
+    /// Bytes of messages, diffs and streams left out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// Seconds. `boot` and `load` are zero when everything was warm.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Timing {
+    /// Booting or reloading the app.
+    pub boot: f64,
+    /// Waiting for other runs.
+    pub wait: f64,
+    /// Loading the test helper and the spec files.
+    pub load: f64,
+    /// From the first example to the end of the process.
+    pub run: f64,
+}
+
+/// Frames of one backtrace.
+const FRAMES: usize = 12;
+/// Pending examples and not-run selectors listed at first.
+const LIST: usize = 100;
+/// Passing examples listed at most; the number of the field's other tool.
+const PASSING: usize = 500;
+
+impl Report {
+    pub fn new(facts: Facts, view: View, paths: &Paths) -> Report {
+        let mut report = Builder { facts: &facts, view, paths }.build();
+        fit::to_budget(&mut report, view.max_bytes);
+        report
+    }
+
+    /// Compact JSON, the text half of a result.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a report has string keys and finite numbers only")
+    }
+}
+
+struct Builder<'a> {
+    facts: &'a Facts,
+    view: View,
+    paths: &'a Paths,
+}
+
+impl Builder<'_> {
+    fn build(&self) -> Report {
+        let facts = self.facts;
+        let log = &facts.log;
+        let not_run: Vec<String> = log.not_run_ids().map(|id| selector(id)).collect();
+        let mut report = Report {
+            run_id: facts.id.to_string(),
+            outcome: facts.verdict.outcome,
+            mode: facts.error.is_none().then_some(facts.mode),
+            summary: self.summary(),
+            reason: facts.verdict.reason.as_ref().map(|reason| self.paths.text(reason)),
+            hint: facts.hint.clone(),
+            error: facts.error.as_ref().map(|error| self.error(error)),
+            failures: self.failures(),
+            errors_outside: self.errors_outside(),
+            unfinished: log.unfinished().map(|example| self.example(example, None)).collect(),
+            threads: log.threads.iter().flatten().map(|thread| self.thread(thread)).collect(),
+            not_run,
+            pending: self.pending(),
+            passing: self.passing(),
+            stdout: self.stdout(),
+            stderr: self.stream(&facts.stderr),
+            warnings: facts.warnings.clone(),
+            leftovers: facts.leftovers.clone(),
+            skipped: facts.skipped.clone(),
+            cut: None,
+            trigger: facts.trigger.clone(),
+            seed: log.started.as_ref().map(|started| started.seed),
+            command: facts.command.clone(),
+            timing: facts.timing.rounded(),
+        };
+        fit::lists(&mut report);
+        report
+    }
+
+    fn summary(&self) -> Summary {
+        let log = &self.facts.log;
+        Summary {
+            examples: u32::try_from(log.examples.len()).unwrap_or(u32::MAX),
+            failures: log.count(ExampleStatus::Failed),
+            pending: log.count(ExampleStatus::Pending),
+            errors_outside: u32::try_from(log.outside.len()).unwrap_or(u32::MAX),
+            not_run: log.not_run(),
+            seconds: rounded(log.ended().filter_map(|end| end.seconds).sum()),
+        }
+    }
+
+    fn failures(&self) -> Vec<FailureReport> {
+        let mut reports: Vec<FailureReport> = Vec::new();
+        for end in self.facts.log.ended().filter(|end| end.status == ExampleStatus::Failed) {
+            let report = self.failure(end);
+            let report = match reports.iter().find(|earlier| earlier.same_as.is_none() && same(earlier, &report)) {
+                Some(earlier) => repetition(report, earlier.id.clone()),
+                None => report,
+            };
+            reports.push(report);
+        }
+        reports
+    }
+
+    fn failure(&self, end: &ExampleFinished) -> FailureReport {
+        let Identity { id, description, file, line } = &end.example;
+        let failure = end.failure.clone().unwrap_or_default();
+        let (message, diff) = split_diff(&self.paths.text(&failure.message));
+        FailureReport {
+            id: id.clone(),
+            description: description.clone(),
+            file: selector(file),
+            line: *line,
+            rerun: selector(id),
+            same_as: None,
+            class: Some(failure.class.clone()),
+            message: Some(message),
+            diff,
+            backtrace: self.paths.backtrace(&failure.frames, FRAMES),
+            causes: failure.causes.iter().map(|cause| self.error(cause)).collect(),
+            parts: failure.parts.iter().map(|part| self.error(part)).collect(),
+            seconds: end.seconds.map(rounded),
+            pending_fixed: end.pending_fixed.unwrap_or(false),
+        }
+    }
+
+    /// Where it happened: what a SyntaxError says of itself, else the first frame of the app.
+    fn error(&self, failure: &Failure) -> ErrorReport {
+        let backtrace = self.paths.backtrace(&failure.frames, FRAMES);
+        let place = match &failure.location {
+            Some(location) => Some((self.paths.text(&location.file), location.line)),
+            None => backtrace.first().and_then(|frame| file_and_line(frame)),
+        };
+        ErrorReport {
+            class: failure.class.clone(),
+            message: self.paths.text(failure.message.trim()),
+            file: place.as_ref().map(|(file, _)| file.clone()),
+            line: place.map(|(_, line)| line).filter(|line| *line > 0),
+            backtrace,
+        }
+    }
+
+    fn errors_outside(&self) -> Vec<OutsideReport> {
+        let outside = self.facts.log.outside.iter();
+        outside
+            .map(|error| OutsideReport {
+                context: self.paths.text(error.context.trim()),
+                error: self.error(&error.failure),
+            })
+            .collect()
+    }
+
+    fn pending(&self) -> Vec<PendingReport> {
+        let ended = self.facts.log.ended().filter(|end| end.status == ExampleStatus::Pending);
+        ended
+            .map(|end| PendingReport {
+                id: selector(&end.example.id),
+                description: end.example.description.clone(),
+                reason: end.reason.clone().unwrap_or_default(),
+            })
+            .collect()
+    }
+
+    fn passing(&self) -> Vec<ExampleReport> {
+        let passed = |example: &&Example| example.end.as_ref().is_some_and(|end| end.status == ExampleStatus::Passed);
+        let examples = self.facts.log.examples.iter().filter(passed).take(PASSING);
+        match self.view.include_passing {
+            true => examples
+                .map(|example| self.example(&example.identity, example.end.as_ref().and_then(|end| end.seconds)))
+                .collect(),
+            false => Vec::new(),
+        }
+    }
+
+    fn example(&self, identity: &Identity, seconds: Option<f64>) -> ExampleReport {
+        ExampleReport {
+            id: selector(&identity.id),
+            description: identity.description.clone(),
+            seconds: seconds.map(rounded),
+        }
+    }
+
+    fn thread(&self, thread: &ThreadDump) -> ThreadReport {
+        let name = match (&thread.name, thread.main) {
+            (_, true) => "main".to_owned(),
+            (Some(name), false) => name.clone(),
+            (None, false) => "(unnamed)".to_owned(),
+        };
+        ThreadReport {
+            name,
+            status: thread.status.clone(),
+            backtrace: self.paths.backtrace(&thread.frames, FRAMES),
+        }
+    }
+
+    fn stdout(&self) -> Option<Stream> {
+        let wanted = match self.view.include_stdout {
+            IncludeStdout::Always => true,
+            IncludeStdout::Never => false,
+            IncludeStdout::Failures => self.facts.verdict.outcome != Outcome::Passed,
+        };
+        if wanted { self.stream(&self.facts.stdout) } else { None }
+    }
+
+    fn stream(&self, captured: &Captured) -> Option<Stream> {
+        (captured.bytes > 0).then(|| Stream {
+            text: self.paths.text(&captured.text),
+            bytes: captured.bytes,
+            dropped: captured.dropped,
+        })
+    }
+}
+
+impl Timing {
+    fn rounded(self) -> Timing {
+        Timing {
+            boot: rounded(self.boot),
+            wait: rounded(self.wait),
+            load: rounded(self.load),
+            run: rounded(self.run),
+        }
+    }
+}
+
+/// To the millisecond.
+fn rounded(seconds: f64) -> f64 {
+    (seconds * 1000.0).round() / 1000.0
+}
+
+fn same(one: &FailureReport, other: &FailureReport) -> bool {
+    one.class == other.class
+        && one.message == other.message
+        && one.diff == other.diff
+        && one.backtrace.first() == other.backtrace.first()
+        && one.parts == other.parts
+}
+
+fn repetition(report: FailureReport, earlier: String) -> FailureReport {
+    FailureReport {
+        same_as: Some(earlier),
+        class: None,
+        message: None,
+        diff: None,
+        backtrace: Vec::new(),
+        causes: Vec::new(),
+        parts: Vec::new(),
+        ..report
+    }
+}
+
+/// RSpec appends the diff to the message.
+fn split_diff(message: &str) -> (String, Option<String>) {
+    match message.find("\nDiff:") {
+        Some(at) => {
+            let (message, diff) = message.split_at(at);
+            (message.trim().to_owned(), Some(diff["\nDiff:".len()..].trim_matches('\n').to_owned()))
+        }
+        None => (message.trim().to_owned(), None),
+    }
+}
+
+/// `spec/a_spec.rb:12:in …` → its file and line.
+fn file_and_line(frame: &str) -> Option<(String, u32)> {
+    let mut parts = frame.splitn(3, ':');
+    let file = parts.next()?;
+    Some((file.to_owned(), parts.next()?.parse().ok()?))
+}
+
+/// Making a report fit: whole entries go from the end of the lists that matter least, texts shrink, and whatever went
+/// is counted.
+mod fit {
+    use super::{Cut, LIST, Report, Stream};
+    use crate::run::output::clip;
+
+    /// Texts shrink to these sizes, in bytes, one step after the other, until the report fits.
+    const STEPS: [usize; 5] = [8192, 4096, 2048, 1024, 400];
+    /// Bytes of a cut text that tell how much is gone.
+    const MARK: usize = 40;
+
+    pub(super) fn lists(report: &mut Report) {
+        let pending = truncate(&mut report.pending, LIST);
+        let not_run = truncate(&mut report.not_run, LIST);
+        note(report, |cut| {
+            cut.pending += pending;
+            cut.not_run += not_run;
+        });
+    }
+
+    pub(super) fn to_budget(report: &mut Report, budget: usize) {
+        for limit in STEPS {
+            if size(report) <= budget {
+                return;
+            }
+            let bytes = texts(report, limit);
+            note(report, |cut| cut.bytes += bytes);
+        }
+        while size(report) > budget && drop_entries(report) {}
+        if size(report) > budget {
+            report.stdout = None;
+            report.stderr = None;
+        }
+    }
+
+    fn size(report: &Report) -> usize {
+        report.to_json().len()
+    }
+
+    /// Halves the longest of the lists, least important first; false when there is nothing left to drop.
+    fn drop_entries(report: &mut Report) -> bool {
+        if !report.passing.is_empty() {
+            let dropped = halve(&mut report.passing);
+            note(report, |cut| cut.passing += dropped);
+        } else if report.pending.len() > 1 {
+            let dropped = halve(&mut report.pending);
+            note(report, |cut| cut.pending += dropped);
+        } else if report.not_run.len() > 1 {
+            let dropped = halve(&mut report.not_run);
+            note(report, |cut| cut.not_run += dropped);
+        } else if report.failures.len() > 1 {
+            let dropped = halve(&mut report.failures);
+            note(report, |cut| cut.failures += dropped);
+        } else if report.errors_outside.len() > 1 {
+            let dropped = halve(&mut report.errors_outside);
+            note(report, |cut| cut.errors_outside += dropped);
+        } else if report.threads.len() > 1 {
+            halve(&mut report.threads);
+        } else if report.skipped.len() > 1 {
+            halve(&mut report.skipped);
+        } else if report.leftovers.len() > 1 {
+            halve(&mut report.leftovers);
+        } else if report.warnings.len() > 1 {
+            halve(&mut report.warnings);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    fn halve<T>(list: &mut Vec<T>) -> usize {
+        let keep = list.len() / 2;
+        truncate(list, keep)
+    }
+
+    fn truncate<T>(list: &mut Vec<T>, keep: usize) -> usize {
+        let dropped = list.len().saturating_sub(keep);
+        list.truncate(keep);
+        dropped
+    }
+
+    /// Clips every text of the app to `limit`; answers how many bytes went.
+    fn texts(report: &mut Report, limit: usize) -> usize {
+        let mut dropped = 0;
+        for stream in [&mut report.stdout, &mut report.stderr].into_iter().flatten() {
+            dropped += stream_text(stream, limit);
+        }
+        for failure in &mut report.failures {
+            dropped += text(&mut failure.description, limit.min(1024));
+            dropped += failure.message.as_mut().map_or(0, |message| text(message, limit));
+            dropped += failure.diff.as_mut().map_or(0, |diff| text(diff, limit));
+            for error in failure.causes.iter_mut().chain(&mut failure.parts) {
+                dropped += text(&mut error.message, limit / 2);
+                error.backtrace.truncate(limit / 512 + 1);
+            }
+            failure.backtrace.truncate(limit / 256 + 1);
+        }
+        for outside in &mut report.errors_outside {
+            dropped += text(&mut outside.context, limit);
+            dropped += text(&mut outside.error.message, limit);
+            outside.error.backtrace.truncate(limit / 256 + 1);
+        }
+        if let Some(error) = &mut report.error {
+            dropped += text(&mut error.message, limit);
+        }
+        for example in report.unfinished.iter_mut().chain(&mut report.passing) {
+            dropped += text(&mut example.description, limit.min(1024));
+        }
+        for pending in &mut report.pending {
+            dropped += text(&mut pending.description, limit.min(1024)) + text(&mut pending.reason, limit.min(1024));
+        }
+        dropped + text(&mut report.command, limit.max(1024))
+    }
+
+    /// Of a stream the end matters: the last thing that was printed before it went wrong.
+    fn stream_text(stream: &mut Stream, limit: usize) -> usize {
+        let Some(from) = stream.text.len().checked_sub(limit).filter(|from| *from > 0) else { return 0 };
+        let from = (from..=stream.text.len()).find(|at| stream.text.is_char_boundary(*at)).unwrap_or(from);
+        stream.text.drain(..from);
+        stream.dropped += from as u64;
+        from
+    }
+
+    fn text(text: &mut String, limit: usize) -> usize {
+        if text.len() <= limit + MARK {
+            return 0;
+        }
+        let (kept, dropped) = clip(text, limit);
+        *text = format!("{kept}… {dropped} bytes left out");
+        dropped
+    }
+
+    fn note(report: &mut Report, change: impl FnOnce(&mut Cut)) {
+        let mut cut = report.cut.take().unwrap_or_default();
+        change(&mut cut);
+        report.cut = (cut != Cut::default()).then_some(cut);
+    }
+}

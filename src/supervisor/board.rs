@@ -1,0 +1,219 @@
+//! What is going on, for everyone to read at any moment without waiting for anyone.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::config::{Fork, IncludeStdout};
+use super::warm::{Booted, Prepared};
+use crate::run::RunId;
+use crate::run::outcome::Outcome;
+use crate::run::report::Mode;
+use crate::worker::protocol::Versions;
+
+/// What the warm process is doing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Nothing is booted; the first call boots.
+    #[default]
+    Absent,
+    /// Booting, reloading or loading the test helper, as far as the files call for it.
+    Preparing,
+    Ready,
+    Running,
+}
+
+/// The answer of `rails_runtime_status`.
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
+pub struct Status {
+    pub state: Phase,
+    /// Seconds in this state.
+    pub for_seconds: f64,
+    pub coatepec: String,
+    pub project_root: String,
+    /// Of the booted app.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub versions: Option<Versions>,
+    /// Counts up with each boot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boot_id: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boot_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker_pid: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zygote_pid: Option<i32>,
+    /// Why the app was last booted or reloaded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_trigger: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub running: Option<Running>,
+    /// Calls that wait for their turn.
+    pub queued: usize,
+    pub runs: Runs,
+    pub defaults: Defaults,
+    /// Files of the app that could not be loaded ahead of time; a spec that needs them will fail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eager_load_error: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
+pub struct Running {
+    pub run_id: String,
+    pub seconds: f64,
+}
+
+/// Runs since the start, by how they executed and what they amounted to.
+#[derive(Debug, Clone, Default, Serialize, schemars::JsonSchema)]
+pub struct Runs {
+    pub modes: BTreeMap<String, u64>,
+    pub outcomes: BTreeMap<String, u64>,
+}
+
+/// What applies to a call that says nothing else, after `.coatepec.yml`.
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
+pub struct Defaults {
+    pub timeout_seconds: u64,
+    pub include_passing: bool,
+    pub include_stdout: IncludeStdout,
+    pub fork: Fork,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Board(Arc<Mutex<Facts>>);
+
+#[derive(Debug)]
+struct Facts {
+    phase: Phase,
+    since: Instant,
+    boot: Option<BootFacts>,
+    last_trigger: Option<String>,
+    running: Option<(RunId, Instant)>,
+    queued: usize,
+    runs: Runs,
+}
+
+#[derive(Debug, Clone)]
+struct BootFacts {
+    versions: Versions,
+    id: u64,
+    seconds: f64,
+    worker_pid: i32,
+    zygote_pid: Option<i32>,
+    eager_load_error: Option<String>,
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Facts {
+            phase: Phase::Absent,
+            since: Instant::now(),
+            boot: None,
+            last_trigger: None,
+            running: None,
+            queued: 0,
+            runs: Runs::default(),
+        }
+    }
+}
+
+impl Board {
+    pub fn queued(&self, change: isize) {
+        self.change(|facts| facts.queued = facts.queued.saturating_add_signed(change));
+    }
+
+    pub fn preparing(&self) {
+        self.change(|facts| facts.enter(Phase::Preparing));
+    }
+
+    pub fn running(&self, id: RunId) {
+        self.change(|facts| {
+            facts.running = Some((id, Instant::now()));
+            facts.enter(Phase::Running);
+        });
+    }
+
+    pub fn prepared(&self, prepared: &Prepared) {
+        if let Some(trigger) = &prepared.trigger {
+            self.change(|facts| facts.last_trigger = Some(trigger.clone()));
+        }
+    }
+
+    pub fn ran(&self, mode: Option<Mode>, outcome: Outcome) {
+        self.change(|facts| {
+            facts.running = None;
+            *facts.runs.outcomes.entry(name(outcome)).or_default() += 1;
+            if let Some(mode) = mode {
+                *facts.runs.modes.entry(name(mode)).or_default() += 1;
+            }
+        });
+    }
+
+    /// Back to rest, with or without a booted app.
+    pub fn at_rest(&self, booted: Option<&Booted>) {
+        let boot = booted.map(|booted| BootFacts {
+            versions: booted.versions(),
+            id: booted.id,
+            seconds: booted.ready.seconds,
+            worker_pid: booted.worker.pid,
+            zygote_pid: booted.zygote.as_ref().map(|zygote| zygote.pid),
+            eager_load_error: booted.ready.eager_load_error.as_ref().map(|error| error.message.clone()),
+        });
+        self.change(|facts| {
+            facts.running = None;
+            facts.enter(if boot.is_some() { Phase::Ready } else { Phase::Absent });
+            facts.boot = boot;
+        });
+    }
+
+    pub fn status(&self, project_root: String, defaults: Defaults) -> Status {
+        let facts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let boot = facts.boot.as_ref();
+        Status {
+            state: facts.phase,
+            for_seconds: seconds_since(facts.since),
+            coatepec: env!("CARGO_PKG_VERSION").to_owned(),
+            project_root,
+            versions: boot.map(|boot| boot.versions.clone()),
+            boot_id: boot.map(|boot| boot.id),
+            boot_seconds: boot.map(|boot| (boot.seconds * 1000.0).round() / 1000.0),
+            worker_pid: boot.map(|boot| boot.worker_pid),
+            zygote_pid: boot.and_then(|boot| boot.zygote_pid),
+            last_trigger: facts.last_trigger.clone(),
+            running: facts.running.map(|(id, since)| Running { run_id: id.to_string(), seconds: seconds_since(since) }),
+            queued: facts.queued,
+            runs: facts.runs.clone(),
+            defaults,
+            eager_load_error: boot.and_then(|boot| boot.eager_load_error.clone()),
+        }
+    }
+
+    /// The facts are plain data: a panic elsewhere leaves them whole.
+    fn change(&self, change: impl FnOnce(&mut Facts)) {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl Facts {
+    fn enter(&mut self, phase: Phase) {
+        if self.phase != phase {
+            self.phase = phase;
+            self.since = Instant::now();
+        }
+    }
+}
+
+fn seconds_since(since: Instant) -> f64 {
+    (since.elapsed().as_secs_f64() * 1000.0).round() / 1000.0
+}
+
+/// The public name of a value, as in the JSON.
+fn name(value: impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => unreachable!("modes and outcomes are plain names"),
+    }
+}

@@ -1,0 +1,136 @@
+//! One call to run specs: what the caller gave, checked, and how the answer finds its way back.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use super::warm::Setup;
+use crate::config::{Config, Fork, IncludeStdout};
+use crate::error::{Error, Kind, Result};
+use crate::project::{self, Project, Refusal, Rules, Selection};
+use crate::run::report::{Report, View};
+use crate::run::{Limits, TIMEOUT_SECONDS};
+use crate::worker::protocol::Framework;
+
+/// Bytes of an example name: longer than any description a person writes.
+const EXAMPLE_BYTES: usize = 10_000;
+
+/// What a caller may say. `None` is the project's default.
+#[derive(Debug, Clone, Default)]
+pub struct RunArguments {
+    pub paths: Vec<String>,
+    pub example: Option<String>,
+    pub seed: Option<u32>,
+    pub fail_fast: Option<bool>,
+    pub timeout_seconds: Option<u64>,
+    pub include_passing: Option<bool>,
+    pub include_stdout: Option<IncludeStdout>,
+    pub fork: Option<Fork>,
+}
+
+/// A call that passed every check.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    pub setup: Setup,
+    pub arguments: RunArguments,
+    pub selection: Selection,
+    pub limits: Limits,
+    pub view: View,
+    pub fork: Fork,
+}
+
+/// A call in the queue.
+#[derive(Debug)]
+pub struct Queued {
+    pub checked: Checked,
+    pub since: Instant,
+    pub cancel: CancellationToken,
+    /// Set as soon as a process of the run may exist: from then on only its end is an answer.
+    pub begun: Arc<AtomicBool>,
+    pub reply: oneshot::Sender<Result<Report>>,
+}
+
+impl Queued {
+    /// The caller is gone, and nothing was begun.
+    pub fn abandoned(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
+    pub fn begin(&self) {
+        self.begun.store(true, Ordering::Release);
+    }
+}
+
+impl Checked {
+    /// Checks everything that can be checked without Ruby. Reads `.coatepec.yml` anew, so that an edit applies at once.
+    pub fn new(root: &Path, arguments: RunArguments) -> Result<Checked> {
+        let config = Config::load(root)?;
+        let project = Project::at(root, &config)?;
+        let limits = limits(&config, &arguments)?;
+        check_example(arguments.example.as_deref())?;
+        let selection = project::select(&project.root, &Rules::new(&config.spec_roots), &arguments.paths)
+            .map_err(|refusals| refused(&refusals))?;
+        let fork = arguments.fork.unwrap_or(config.fork);
+        let view = view(&config, &arguments);
+        let setup = Setup { project, config, framework: Framework::Rspec };
+        Ok(Checked { setup, arguments, selection, limits, view, fork })
+    }
+
+    pub fn root(&self) -> &PathBuf {
+        &self.setup.project.root
+    }
+}
+
+fn limits(config: &Config, arguments: &RunArguments) -> Result<Limits> {
+    let (least, _, most) = TIMEOUT_SECONDS;
+    let seconds = arguments.timeout_seconds.unwrap_or(config.defaults.spec_run.timeout_seconds);
+    if !(least..=most).contains(&seconds) {
+        let message = format!("`timeout_seconds` is {seconds}, and must be {least} to {most}");
+        return Err(Error::new(Kind::InvalidArguments, message)
+            .hint("run fewer specs at a time, or split the selection"));
+    }
+    Ok(Limits {
+        deadline: Duration::from_secs(seconds),
+        grace: Duration::from_secs(config.grace_seconds),
+        output: config.max_output_bytes,
+    })
+}
+
+fn check_example(example: Option<&str>) -> Result<()> {
+    match example {
+        Some(text) if text.is_empty() || text.len() > EXAMPLE_BYTES || text.contains('\0') => {
+            let message = format!("`example` must be 1 to {EXAMPLE_BYTES} bytes of text without NUL");
+            Err(Error::new(Kind::InvalidArguments, message)
+                .hint("give the beginning of an example's full description, or leave `example` out"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn view(config: &Config, arguments: &RunArguments) -> View {
+    let defaults = &config.defaults.spec_run;
+    View {
+        include_passing: arguments.include_passing.unwrap_or(defaults.include_passing),
+        include_stdout: arguments.include_stdout.unwrap_or(defaults.include_stdout),
+        max_bytes: config.max_result_bytes,
+    }
+}
+
+/// All refused selectors at once, each with its reason.
+fn refused(refusals: &[Refusal]) -> Error {
+    let message = match refusals {
+        [one] => format!("`{}` was refused: {}", one.selector, one.reason),
+        many => format!("{} selectors were refused; nothing was run", many.len()),
+    };
+    let hint = match refusals {
+        [one] => one.hint.clone(),
+        _ => None,
+    };
+    Error::new(Kind::InvalidSelector, message)
+        .hint(hint.unwrap_or_else(|| "mend or leave out the refused selectors and call again".to_owned()))
+        .details(serde_json::json!({ "refused": refusals }))
+}

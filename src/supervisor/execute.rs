@@ -1,0 +1,313 @@
+//! Executes one run: gives its process the pipes, watches it, and ends it when it must be ended. Everything that has
+//! to be decided is decided by `run::state`; this file does it.
+
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
+use tokio::net::unix::pipe;
+use tokio_util::sync::CancellationToken;
+
+use crate::process::fds;
+use crate::process::keeper::Exit;
+use crate::process::lines::{LineError, LineReader};
+use crate::process::pidfd::PidFd;
+use crate::process::spawn::{self, Kept};
+use crate::process::tree::{self, Ended, Leftover, Target};
+use crate::run::Limits;
+use crate::run::log::RunLog;
+use crate::run::outcome::{End, Stop};
+use crate::run::output::Captured;
+use crate::run::state::{Action, Event, State};
+use crate::worker::launch::Plan;
+use crate::worker::protocol::{Record, RunRequest};
+use crate::worker::tail::Tail;
+use crate::worker::zygote::{ForkEnd, Zygote};
+
+/// The signal that asks a run for the backtraces of its threads (worker/child.rb).
+const ASK_THREADS: Signal = Signal::SIGQUIT;
+
+/// A run that is over.
+#[derive(Debug)]
+pub struct Ran {
+    pub log: RunLog,
+    pub end: End,
+    pub stop: Option<Stop>,
+    pub stdout: Captured,
+    pub stderr: Captured,
+    pub leftovers: Vec<Leftover>,
+    /// How many there were in all; only the first are listed.
+    pub leftovers_total: usize,
+    /// What even KILL did not end.
+    pub survivors: Vec<Leftover>,
+    /// From `go` to the end of the process.
+    pub seconds: f64,
+}
+
+/// Why nothing was run. Nothing of the app has happened then, so that the caller may try again.
+#[derive(Debug)]
+pub enum NotStarted {
+    /// Forking or starting a process failed.
+    Refused(String),
+    /// The zygote is gone or does not answer.
+    Lost(String),
+}
+
+/// Runs in a fork of the zygote.
+pub async fn forked(
+    zygote: &Zygote,
+    keeper: Pid,
+    request: RunRequest,
+    limits: Limits,
+    cancel: &CancellationToken,
+) -> Result<Ran, NotStarted> {
+    let (given, pipes) = give().map_err(refused)?;
+    let fds = given.each_ref().map(AsFd::as_fd);
+    let pid = match zygote.fork(request, &fds).await {
+        ForkEnd::Forked(pid) => pid,
+        ForkEnd::Refused(reason) => return Err(NotStarted::Refused(reason)),
+        ForkEnd::Lost(cause) => return Err(NotStarted::Lost(cause)),
+    };
+    drop(given);
+    let child = Forked::hold(zygote, keeper, pid).map_err(refused)?;
+    let Pipes { stdout, stderr, events, mut go } = pipes;
+    // It waits for this byte; a child that died meanwhile is seen by its end.
+    let _ = go.write_all(b"g");
+    let watched = Watched::new(stdout, stderr, events, RunLog::of_child(pid), limits);
+    Ok(watched.watch(&Process::Forked(child), cancel).await)
+}
+
+/// Runs in a process of its own.
+pub async fn spawned(
+    plan: &Plan,
+    request: &RunRequest,
+    limits: Limits,
+    cancel: &CancellationToken,
+) -> Result<Ran, NotStarted> {
+    let (launch, pipes) = plan.spawn(request).map_err(refused)?;
+    let kept = spawn::spawn(launch).map_err(|error| NotStarted::Refused(error.to_string()))?;
+    let root = kept.started().await.map_err(|error| NotStarted::Refused(error.to_string()))?;
+    let target = Target::below(kept.keeper(), root);
+    let log = RunLog::of_fresh_process();
+    let watched = Watched::new(pipes.stdout, pipes.stderr, pipes.events, log, limits);
+    Ok(watched.watch(&Process::Spawned(Spawned { kept, target }), cancel).await)
+}
+
+fn refused(error: io::Error) -> NotStarted {
+    NotStarted::Refused(error.to_string())
+}
+
+struct Pipes {
+    stdout: pipe::Receiver,
+    stderr: pipe::Receiver,
+    events: pipe::Receiver,
+    go: io::PipeWriter,
+}
+
+/// What a forked run gets, in the order that worker/zygote.rb takes it, and our ends of it.
+fn give() -> io::Result<([OwnedFd; 4], Pipes)> {
+    let (stdout, out) = fds::pipe()?;
+    let (stderr, err) = fds::pipe()?;
+    let (events, records) = fds::pipe()?;
+    let (wait, go) = io::pipe()?;
+    Ok(([out, err, records, wait.into()], Pipes { stdout, stderr, events, go }))
+}
+
+/// The process of a run, however it came to be.
+enum Process<'a> {
+    Forked(Forked<'a>),
+    Spawned(Spawned),
+}
+
+struct Forked<'a> {
+    zygote: &'a Zygote,
+    handle: PidFd,
+    target: Target,
+}
+
+struct Spawned {
+    kept: Kept,
+    target: Target,
+}
+
+impl<'a> Forked<'a> {
+    /// The child waits for `go` and the zygote reaps it only when told, so this pid is the child's.
+    fn hold(zygote: &'a Zygote, keeper: Pid, pid: i32) -> io::Result<Forked<'a>> {
+        let handle = PidFd::open(Pid::from_raw(pid))?;
+        let target = Target::run(keeper, Pid::from_raw(pid)).ok_or(io::ErrorKind::NotFound)?;
+        Ok(Forked { zygote, handle, target })
+    }
+}
+
+impl Process<'_> {
+    async fn exited(&self) {
+        match self {
+            Process::Forked(child) => child.handle.exited().await,
+            Process::Spawned(spawned) => drop(spawned.kept.exited().await),
+        }
+    }
+
+    fn target(&self) -> &Target {
+        match self {
+            Process::Forked(child) => &child.target,
+            Process::Spawned(spawned) => &spawned.target,
+        }
+    }
+
+    /// KILL to everything that is left of it.
+    async fn kill(&self) -> Ended {
+        let target = self.target().clone();
+        tokio::task::spawn_blocking(move || target.kill()).await.unwrap_or_default()
+    }
+
+    async fn status(&self) -> End {
+        match self {
+            Process::Forked(child) => match child.zygote.reap(child.handle.pid().as_raw()).await {
+                Some((_, Some(signal))) => End::Signaled(signal),
+                Some((Some(status), None)) => End::Exited(status),
+                _ => End::Unknown,
+            },
+            Process::Spawned(spawned) => match spawned.kept.exited().await {
+                Exit::Code(status) => End::Exited(status),
+                Exit::Signal(signal) => End::Signaled(signal),
+                Exit::Unknown => End::Unknown,
+            },
+        }
+    }
+}
+
+/// One run while it is being watched.
+struct Watched {
+    stdout: Tail,
+    stderr: Tail,
+    events: Option<LineReader<pipe::Receiver>>,
+    log: RunLog,
+    limits: Limits,
+    end: End,
+    leftovers: Ended,
+}
+
+impl Watched {
+    fn new(stdout: pipe::Receiver, stderr: pipe::Receiver, events: pipe::Receiver, log: RunLog, limits: Limits) -> Self {
+        Watched {
+            stdout: Tail::with_limit(stdout, limits.output),
+            stderr: Tail::with_limit(stderr, limits.output),
+            events: Some(LineReader::new(events)),
+            log,
+            limits,
+            end: End::Unknown,
+            leftovers: Ended::default(),
+        }
+    }
+
+    async fn watch(mut self, process: &Process<'_>, cancel: &CancellationToken) -> Ran {
+        let started = Instant::now();
+        let mut ended = None;
+        let mut state = State::Running { deadline: started + self.limits.deadline };
+        while !matches!(state, State::Done { .. }) {
+            let event = self.next_event(state, process, cancel).await;
+            let (next, actions) = state.on(event, Instant::now(), self.limits.grace);
+            if event == Event::Exited {
+                ended.get_or_insert_with(Instant::now);
+            }
+            for action in actions {
+                self.act(*action, process).await;
+            }
+            state = next;
+        }
+        self.over(state.stop(), ended.unwrap_or_else(Instant::now) - started)
+    }
+
+    /// Waits for whatever can happen in this state. Records come first: what was said before the end counts.
+    async fn next_event(&mut self, state: State, process: &Process<'_>, cancel: &CancellationToken) -> Event {
+        let draining = matches!(state, State::Draining { .. });
+        loop {
+            tokio::select! {
+                biased;
+                line = next_line(&mut self.events) => {
+                    if let Some(event) = self.hear(line) {
+                        return event;
+                    }
+                    // A run that never stops talking must not talk its deadline away.
+                    if state.wake_at().is_some_and(|at| Instant::now() >= at) {
+                        return Event::Tick;
+                    }
+                }
+                () = process.exited(), if !draining => return Event::Exited,
+                () = closed(&mut self.stdout, &mut self.stderr), if draining && self.events.is_none() => return Event::Closed,
+                () = cancel.cancelled(), if state.stop().is_none() && !draining => return Event::Cancelled,
+                () = until(state.wake_at()) => return Event::Tick,
+            }
+        }
+    }
+
+    /// Takes a line of the events pipe; some are events for the machine, too.
+    fn hear(&mut self, line: Result<Option<Vec<u8>>, LineError>) -> Option<Event> {
+        match line {
+            Ok(Some(line)) => match serde_json::from_slice::<Record>(&line) {
+                Ok(record) => self.log.apply(record),
+                Err(_) => self.log.ignore_line(),
+            },
+            Ok(None) => self.events = None,
+            Err(LineError::TooLong { .. } | LineError::Half(_)) => self.log.ignore_line(),
+            Err(LineError::Io(_)) => self.events = None,
+        }
+        self.log.threads.is_some().then_some(Event::Told)
+    }
+
+    async fn act(&mut self, action: Action, process: &Process<'_>) {
+        match action {
+            Action::AskThreads => process.target().signal_root(ASK_THREADS),
+            Action::Term => process.target().terminate(),
+            Action::KillTree => self.leftovers = process.kill().await,
+            Action::Collect => self.collect(process).await,
+            Action::Finish => {}
+        }
+    }
+
+    /// The process is gone: what it left behind is killed first, so that nothing holds the pipes.
+    async fn collect(&mut self, process: &Process<'_>) {
+        if !process.target().leftovers().is_empty() {
+            let ended = tree::end(process.target(), Duration::ZERO).await;
+            self.leftovers.leaked.named.extend(ended.leaked.named);
+            self.leftovers.leaked.total += ended.leaked.total;
+            self.leftovers.survivors = ended.survivors;
+        }
+        self.end = process.status().await;
+    }
+
+    fn over(self, stop: Option<Stop>, took: Duration) -> Ran {
+        Ran {
+            log: self.log,
+            end: self.end,
+            stop,
+            stdout: self.stdout.so_far(),
+            stderr: self.stderr.so_far(),
+            leftovers: self.leftovers.leaked.named,
+            leftovers_total: self.leftovers.leaked.total,
+            survivors: self.leftovers.survivors,
+            seconds: took.as_secs_f64(),
+        }
+    }
+}
+
+async fn next_line(events: &mut Option<LineReader<pipe::Receiver>>) -> Result<Option<Vec<u8>>, LineError> {
+    match events {
+        Some(lines) => lines.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn closed(stdout: &mut Tail, stderr: &mut Tail) {
+    stdout.closed().await;
+    stderr.closed().await;
+}
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at.into()).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,358 @@
+//! The warm process tree of one project: booted on first need, checked against the files before each use, and
+//! thrown away exactly as far as a change calls for.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use tokio::task::spawn_blocking;
+
+use crate::config::Config;
+use crate::error::Result;
+use crate::process::tree::{self, Target};
+use crate::project::changes::{self, Change, Snapshot};
+use crate::project::{Project, Rules};
+use crate::run::outcome::Outcome;
+use crate::worker::environment::{self, Variables};
+use crate::worker::freshness::{Effect, Watch};
+use crate::worker::launch::Plan;
+use crate::worker::protocol::{Framework, Versions};
+use crate::worker::zygote::Zygote;
+use crate::worker::{Broken, Ready, Worker, ruby};
+
+/// A tree that changes its own inputs each time it is made is used as it is after this many tries.
+const TRIES: u32 = 3;
+
+/// The state of the tree and how it came to it.
+#[derive(Debug, Default)]
+pub struct Warm {
+    booted: Option<Booted>,
+    boots: u64,
+    /// Files that changed during the last boot: somebody's edit the first time, the app's own doing the second.
+    changed_by_boot: BTreeSet<PathBuf>,
+    /// Why the last worker is no more, until the next one is there.
+    gone: Option<String>,
+}
+
+#[derive(Debug)]
+pub struct Booted {
+    pub worker: Worker,
+    pub ready: Ready,
+    pub id: u64,
+    pub since: Instant,
+    watch: Watch,
+    baseline: Snapshot,
+    pub zygote: Option<Zygote>,
+}
+
+/// What was done to get a warm, fresh tree.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Prepared {
+    /// Seconds in boots and reloads.
+    pub boot: f64,
+    /// Seconds in loading the test helper.
+    pub load: f64,
+    /// "rebooted: config/initializers/money.rb was modified"
+    pub trigger: Option<String>,
+}
+
+/// Why there is no warm tree.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    pub outcome: Outcome,
+    pub broken: Broken,
+    pub prepared: Prepared,
+}
+
+/// The files before a boot.
+#[derive(Debug, Default)]
+struct Before {
+    targets: Vec<changes::Target>,
+    snapshot: Snapshot,
+}
+
+/// What the tree is made for.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    pub project: Project,
+    pub config: Config,
+    pub framework: Framework,
+}
+
+impl Setup {
+    fn boot_limit(&self) -> Duration {
+        Duration::from_secs(self.config.boot_timeout_seconds)
+    }
+
+    fn test_dirs(&self) -> Vec<PathBuf> {
+        Rules::new(&self.config.spec_roots).dirs(&self.project.root)
+    }
+
+    /// The command line and environment of a Ruby of this app, as the machine is at this moment.
+    pub fn plan(&self) -> Result<Plan> {
+        let env: Variables = environment::clean(std::env::vars_os());
+        let ruby = ruby::resolve(&self.project.root, &env, self.config.ruby_command.as_deref())?;
+        Ok(Plan { root: self.project.root.clone(), ruby, env })
+    }
+}
+
+impl Warm {
+    pub fn booted(&self) -> Option<&Booted> {
+        self.booted.as_ref()
+    }
+
+    /// A zygote that has loaded nothing older than the files on disk at this moment.
+    pub async fn ready(&mut self, setup: &Setup) -> std::result::Result<(Prepared, &Booted), Problem> {
+        let mut prepared = Prepared::default();
+        for _ in 0..TRIES {
+            self.drop_the_dead().await;
+            let effect = self.look(setup, &mut prepared).await;
+            if let Err((outcome, broken)) = self.apply(effect, setup, &mut prepared).await {
+                return Err(Problem { outcome, broken, prepared });
+            }
+            if effect == Effect::Nothing {
+                break;
+            }
+        }
+        let booted = self.booted.as_ref().expect("a tree was just made or found");
+        Ok((prepared, booted))
+    }
+
+    /// Ends everything.
+    pub async fn retire(&mut self) {
+        if let Some(booted) = self.booted.take() {
+            booted.worker.end().await;
+        }
+    }
+
+    /// A zygote that proved unusable during a run.
+    pub async fn drop_zygote(&mut self) {
+        if let Some(booted) = &mut self.booted {
+            booted.drop_zygote().await;
+        }
+    }
+
+    /// What died since the last use is noticed before it is asked for anything.
+    async fn drop_the_dead(&mut self) {
+        let Some(booted) = &mut self.booted else { return };
+        if let Some(how) = now(booted.worker.ended()).await {
+            self.gone = Some(format!("rebooted: the worker {how}"));
+            self.retire().await;
+            return;
+        }
+        if booted.zygote_is_gone().await {
+            booted.drop_zygote().await;
+        }
+    }
+
+    /// Compares the files with what the tree was made from.
+    async fn look(&mut self, setup: &Setup, prepared: &mut Prepared) -> Effect {
+        let Some(booted) = &mut self.booted else {
+            prepared.trigger = prepared.trigger.take().or(self.gone.take());
+            return Effect::Reboot;
+        };
+        let changes = booted.changes(setup.test_dirs()).await;
+        let (effect, change) = booted.watch.verdict(&changes);
+        if let Some(trigger) = change.and_then(|change| describe(effect, change, &setup.project.root)) {
+            prepared.trigger = Some(trigger);
+        }
+        if effect == Effect::Nothing && booted.zygote.is_none() { Effect::NewZygote } else { effect }
+    }
+
+    async fn apply(
+        &mut self,
+        effect: Effect,
+        setup: &Setup,
+        prepared: &mut Prepared,
+    ) -> std::result::Result<(), (Outcome, Broken)> {
+        match effect {
+            Effect::Nothing => Ok(()),
+            Effect::NewZygote => self.load(setup, prepared).await,
+            Effect::Reload => self.reload(setup, prepared).await,
+            Effect::Reboot => self.boot(setup, prepared).await,
+        }
+    }
+
+    async fn boot(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), (Outcome, Broken)> {
+        let started = Instant::now();
+        let watch = match self.booted.take() {
+            Some(booted) => {
+                booted.worker.end().await;
+                booted.watch
+            }
+            None => Watch::before_boot(&setup.project.root, setup.test_dirs()),
+        };
+        let targets = watch.targets();
+        let before = spawn_blocking(move || Before { snapshot: Snapshot::take(&targets), targets });
+        let booted = self.start(setup).await;
+        prepared.boot += started.elapsed().as_secs_f64();
+        let (worker, ready) = booted.map_err(|broken| (Outcome::BootFailed, broken))?;
+        self.settle(setup, before.await.unwrap_or_default(), worker, ready).await;
+        Ok(())
+    }
+
+    async fn start(&mut self, setup: &Setup) -> std::result::Result<(Worker, Ready), Broken> {
+        let plan = setup.plan().map_err(|error| Broken::of_error(&error))?;
+        let mut worker = Worker::start(&plan).await?;
+        let Project { root, boot } = &setup.project;
+        match worker.boot(root, boot, setup.boot_limit()).await {
+            Ok(ready) => Ok((worker, ready)),
+            Err(broken) => {
+                worker.end().await;
+                Err(broken)
+            }
+        }
+    }
+
+    /// Takes the baseline of a new worker. What changed during its boot may be in it in the old or in the new form, so
+    /// its old form stays the baseline and the next look calls for another boot; unless the last boot changed the same
+    /// files, and so does it itself.
+    async fn settle(&mut self, setup: &Setup, mut before: Before, worker: Worker, ready: Ready) {
+        let watch = Watch::new(&setup.project.root, ready.inputs.clone(), setup.test_dirs());
+        let targets = watch.targets();
+        let (baseline, before, changes) = spawn_blocking(move || {
+            let baseline = before.snapshot.retake(&targets);
+            let changes = before.snapshot.diff(&Snapshot::look(&before.targets));
+            (baseline, before.snapshot, changes)
+        })
+        .await
+        .unwrap_or_default();
+        let changed = changes.into_iter().map(|change| change.path);
+        let changed: BTreeSet<PathBuf> = changed.filter(|path| watch.effect(path) > Effect::NewZygote).collect();
+        let own = changed.is_subset(&self.changed_by_boot);
+        let baseline = if own { baseline } else { baseline.with_older(&before, &changed) };
+        self.changed_by_boot = changed;
+        self.boots += 1;
+        self.gone = None;
+        let since = Instant::now();
+        self.booted = Some(Booted { worker, ready, id: self.boots, since, watch, baseline, zygote: None });
+    }
+
+    async fn reload(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), (Outcome, Broken)> {
+        let Some(booted) = &mut self.booted else { return Ok(()) };
+        booted.drop_zygote().await;
+        let started = Instant::now();
+        booted.accept().await;
+        let reloaded = booted.worker.reload(setup.boot_limit()).await;
+        prepared.boot += started.elapsed().as_secs_f64();
+        match reloaded {
+            Ok((inputs, _)) => {
+                booted.watch = Watch::new(&setup.project.root, inputs, setup.test_dirs());
+                booted.widen().await;
+                Ok(())
+            }
+            // Half of the app may be loaded: nothing may ever be answered from it.
+            Err(broken) => {
+                self.gone = Some("rebooted: the last reload failed".to_owned());
+                self.retire().await;
+                Err((Outcome::ReloadFailed, broken))
+            }
+        }
+    }
+
+    async fn load(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), (Outcome, Broken)> {
+        let Some(booted) = &mut self.booted else { return Ok(()) };
+        booted.drop_zygote().await;
+        let started = Instant::now();
+        booted.accept().await;
+        let loaded = booted.worker.zygote(setup.framework, &setup.config.preload, setup.boot_limit()).await;
+        prepared.load += started.elapsed().as_secs_f64();
+        match loaded {
+            Ok(zygote) => {
+                booted.watch.loaded_by_zygote(&zygote.loaded.features);
+                booted.zygote = Some(zygote);
+                booted.widen().await;
+                Ok(())
+            }
+            Err(broken) => {
+                if !booted.worker.alive().await {
+                    self.gone = Some("rebooted: the worker died while it forked".to_owned());
+                    self.retire().await;
+                }
+                Err((Outcome::LoadError, broken))
+            }
+        }
+    }
+}
+
+impl Booted {
+    /// Ruby and Rails as booted; the test framework only once a zygote has loaded it.
+    pub fn versions(&self) -> Versions {
+        self.zygote.as_ref().map_or_else(|| self.ready.versions.clone(), |zygote| zygote.loaded.versions.clone())
+    }
+
+    async fn changes(&mut self, test_dirs: Vec<PathBuf>) -> Vec<Change> {
+        self.watch.set_test_dirs(test_dirs);
+        let targets = self.watch.targets();
+        let mut baseline = std::mem::take(&mut self.baseline);
+        let (baseline, changes) = spawn_blocking(move || {
+            let changes = baseline.diff(&Snapshot::look(&targets));
+            (baseline, changes)
+        })
+        .await
+        .unwrap_or_default();
+        self.baseline = baseline;
+        changes
+    }
+
+    /// What is on disk now is what will be loaded next: a change after this moment is a change.
+    async fn accept(&mut self) {
+        self.retake(|baseline, now| drop(std::mem::replace(baseline, now))).await;
+    }
+
+    /// Files that came to be watched by what was just loaded join the baseline; the others keep theirs.
+    async fn widen(&mut self) {
+        self.retake(|baseline, now| baseline.add_missing(now)).await;
+    }
+
+    async fn retake(&mut self, merge: impl FnOnce(&mut Snapshot, Snapshot)) {
+        let targets = self.watch.targets();
+        let baseline = std::mem::take(&mut self.baseline);
+        let (mut baseline, now) = spawn_blocking(move || {
+            let now = baseline.retake(&targets);
+            (baseline, now)
+        })
+        .await
+        .unwrap_or_default();
+        merge(&mut baseline, now);
+        self.baseline = baseline;
+    }
+
+    async fn zygote_is_gone(&self) -> bool {
+        match &self.zygote {
+            Some(zygote) => now(zygote.exited()).await.is_some(),
+            None => false,
+        }
+    }
+
+    /// Kills the zygote and what its helper started, then has the worker reap it.
+    async fn drop_zygote(&mut self) {
+        let Some(zygote) = self.zygote.take() else { return };
+        let pid = zygote.pid;
+        if let Some(target) = Target::run(self.worker.keeper(), nix::unistd::Pid::from_raw(pid)) {
+            tree::end(&target, Duration::ZERO).await;
+        }
+        drop(zygote);
+        self.worker.reap(pid).await;
+    }
+}
+
+/// The value of a future that is ready at this moment.
+async fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        value = future => Some(value),
+        () = std::future::ready(()) => None,
+    }
+}
+
+fn describe(effect: Effect, change: &Change, root: &std::path::Path) -> Option<String> {
+    let done = match effect {
+        Effect::Nothing => return None,
+        Effect::NewZygote => "helper loaded again",
+        Effect::Reload => "reloaded",
+        Effect::Reboot => "rebooted",
+    };
+    let path = change.path.strip_prefix(root).unwrap_or(&change.path);
+    Some(format!("{done}: {} was {}", path.display(), change.kind.past()))
+}

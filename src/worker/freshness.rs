@@ -1,0 +1,169 @@
+//! What a changed file calls for. Pure: paths in, one of four effects out.
+//!
+//! | changed | thrown away |
+//! |---|---|
+//! | a spec file, a view, data read at run time | nothing |
+//! | a file the zygote loaded, schema, migrations | the zygote |
+//! | code that Rails can reload, routes, locales | the zygote; the worker reloads |
+//! | anything else the boot read | the worker |
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use super::protocol::Inputs;
+use crate::project::changes::{Change, Target};
+
+/// In ascending order of price.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    Nothing,
+    NewZygote,
+    Reload,
+    Reboot,
+}
+
+/// Files in the root that decide how the app boots, besides its Gemfiles.
+const BOOT_FILES: &[&str] = &[
+    ".env",
+    ".env.local",
+    ".env.test",
+    ".env.test.local",
+    ".ruby-version",
+    ".ruby-gemset",
+    ".tool-versions",
+    "mise.toml",
+    ".mise.toml",
+    "Gemfile",
+    "Gemfile.lock",
+    "gems.rb",
+    "gems.locked",
+];
+
+/// Files in the root that the test framework reads before the helper.
+const FRAMEWORK_FILES: &[&str] = &[".rspec", ".rspec-local"];
+
+/// What is watched for one booted worker, and how to read a change.
+#[derive(Debug, Clone, Default)]
+pub struct Watch {
+    root: PathBuf,
+    inputs: Inputs,
+    features: HashSet<PathBuf>,
+    zygote_features: HashSet<PathBuf>,
+    test_dirs: Vec<PathBuf>,
+}
+
+impl Watch {
+    /// `test_dirs`: absolute directories of spec files and their helpers.
+    pub fn new(root: &Path, inputs: Inputs, test_dirs: Vec<PathBuf>) -> Self {
+        let features = inputs.features.iter().cloned().collect();
+        Watch { root: root.to_owned(), inputs, features, zygote_features: HashSet::new(), test_dirs }
+    }
+
+    /// What is known before the first boot: where an app keeps its code. A change during the boot must not be missed.
+    pub fn before_boot(root: &Path, test_dirs: Vec<PathBuf>) -> Self {
+        let dirs = ["app", "packs", "engines", "gems"].map(|dir| root.join(dir)).to_vec();
+        let inputs = Inputs { reload_dirs: dirs, ..Inputs::default() };
+        Watch::new(root, inputs, test_dirs)
+    }
+
+    /// Test directories come and go with packs and engines.
+    pub fn set_test_dirs(&mut self, test_dirs: Vec<PathBuf>) {
+        self.test_dirs = test_dirs;
+    }
+
+    /// The files that the zygote has loaded on top of the worker's.
+    pub fn loaded_by_zygote(&mut self, features: &[PathBuf]) {
+        self.zygote_features = features.iter().filter(|file| !self.features.contains(*file)).cloned().collect();
+    }
+
+    /// Everything to look at.
+    pub fn targets(&self) -> Vec<Target> {
+        let ruby = |dir: &PathBuf| tree(dir, Some(&["rb"]));
+        let mut targets: Vec<Target> = outermost(&self.inputs.reload_dirs).into_iter().map(ruby).collect();
+        targets.extend(outermost(&self.test_dirs).into_iter().map(ruby));
+        targets.extend(self.config_dirs().iter().map(|dir| tree(dir, None)));
+        targets.push(tree(&self.root.join("db"), Some(&["rb", "sql"])));
+        targets.push(tree(&self.root.join("lib"), Some(&["rb"])));
+        let named = BOOT_FILES.iter().chain(FRAMEWORK_FILES).map(|name| self.root.join(name));
+        let reported = [&self.inputs.reload_files, &self.inputs.features, &self.inputs.gemfiles];
+        targets.extend(named.chain(reported.into_iter().flatten().cloned()).map(Target::File));
+        targets.extend(self.zygote_features.iter().cloned().map(Target::File));
+        targets
+    }
+
+    /// What a change of this file calls for.
+    pub fn effect(&self, path: &Path) -> Effect {
+        if self.inputs.gemfiles.iter().any(|file| file == path) || self.in_root(path, BOOT_FILES) {
+            Effect::Reboot
+        } else if self.reloadable(path) {
+            Effect::Reload
+        } else if self.features.contains(path) || self.beside_features(path) || below(path, &self.config_dirs()) {
+            Effect::Reboot
+        } else if self.zygote_features.contains(path) || self.test_support(path) || self.schema(path) {
+            Effect::NewZygote
+        } else {
+            Effect::Nothing
+        }
+    }
+
+    /// The dearest effect of all changes, and the change that calls for it.
+    pub fn verdict<'a>(&self, changes: &'a [Change]) -> (Effect, Option<&'a Change>) {
+        changes
+            .iter()
+            .map(|change| (self.effect(&change.path), Some(change)))
+            .fold((Effect::Nothing, None), |dearest, next| if next.0 > dearest.0 { next } else { dearest })
+    }
+
+    fn reloadable(&self, path: &Path) -> bool {
+        self.inputs.reload_files.iter().any(|file| file == path)
+            || (ruby(path) && below(path, &self.inputs.reload_dirs))
+            || below(path, &["config/locales", "config/routes"].map(|dir| self.root.join(dir)))
+    }
+
+    /// A new file in a lib/ directory may be required by a glob beside the ones that were.
+    fn beside_features(&self, path: &Path) -> bool {
+        ruby(path) && path.starts_with(self.root.join("lib")) && self.loads_from(path.parent())
+    }
+
+    fn loads_from(&self, dir: Option<&Path>) -> bool {
+        self.features.iter().any(|file| file.parent() == dir)
+    }
+
+    /// Helpers, support files, factories, shared examples: everything of the tests that is not loaded by a run itself.
+    fn test_support(&self, path: &Path) -> bool {
+        let spec = path.to_string_lossy().ends_with("_spec.rb");
+        self.in_root(path, FRAMEWORK_FILES) || (ruby(path) && !spec && below(path, &self.test_dirs))
+    }
+
+    fn schema(&self, path: &Path) -> bool {
+        path.starts_with(self.root.join("db"))
+    }
+
+    fn config_dirs(&self) -> Vec<PathBuf> {
+        let mut dirs = self.inputs.config_dirs.clone();
+        dirs.push(self.root.join("config"));
+        dirs
+    }
+
+    fn in_root(&self, path: &Path, names: &[&str]) -> bool {
+        path.parent() == Some(&self.root) && names.iter().any(|name| path.ends_with(name))
+    }
+}
+
+fn tree(dir: &Path, extensions: Option<&[&str]>) -> Target {
+    let extensions = extensions.map(|list| list.iter().map(Into::into).collect());
+    Target::Tree { dir: dir.to_owned(), extensions, exclude: Vec::new() }
+}
+
+fn ruby(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rb")
+}
+
+fn below(path: &Path, dirs: &[PathBuf]) -> bool {
+    dirs.iter().any(|dir| path.starts_with(dir))
+}
+
+/// Without the directories that lie in another one of the list.
+fn outermost(dirs: &[PathBuf]) -> Vec<&PathBuf> {
+    dirs.iter().filter(|dir| !dirs.iter().any(|other| other != *dir && dir.starts_with(other))).collect()
+}

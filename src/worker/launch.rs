@@ -1,0 +1,131 @@
+//! How a Ruby of ours is started: the embedded code, the command line, the environment, the descriptors.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use sha2::{Digest, Sha256};
+use tokio::net::unix::{OwnedReadHalf, pipe};
+
+use super::environment::Variables;
+use super::protocol::RunRequest;
+use super::ruby::RubyCommand;
+use crate::process::channel::{self, Sender};
+use crate::process::fds;
+use crate::process::lines::LineReader;
+use crate::process::spawn::Launch;
+use crate::sandbox::Policy;
+
+/// The Ruby side by file name, as its backtraces name it.
+const SOURCES: &[(&str, &str)] = &[
+    ("worker.rb", include_str!("../../worker.rb")),
+    ("worker/boot.rb", include_str!("../../worker/boot.rb")),
+    ("worker/child.rb", include_str!("../../worker/child.rb")),
+    ("worker/failure.rb", include_str!("../../worker/failure.rb")),
+    ("worker/fork.rb", include_str!("../../worker/fork.rb")),
+    ("worker/json.rb", include_str!("../../worker/json.rb")),
+    ("worker/record.rb", include_str!("../../worker/record.rb")),
+    ("worker/rspec.rb", include_str!("../../worker/rspec.rb")),
+    ("worker/wire.rb", include_str!("../../worker/wire.rb")),
+    ("worker/worker.rb", include_str!("../../worker/worker.rb")),
+    ("worker/zygote.rb", include_str!("../../worker/zygote.rb")),
+];
+
+/// Reads the code from its descriptor and starts it: nothing of ours is on the app's disk, load path or bundle.
+const BOOTSTRAP: &str = concat!(
+    r#"sources = IO.for_fd(ENV.delete("COATEPEC_CODE_FD").to_i).tap { |io| io.set_encoding("UTF-8") }.read"#,
+    r#".split("\0").each_slice(2).to_h; "#,
+    r#"eval(sources.fetch("worker.rb"), TOPLEVEL_BINDING, "coatepec/worker.rb", 1); Coatepec.start(sources)"#
+);
+
+/// High and fixed, out of the way of what version managers and Bundler open on their way to Ruby.
+const CODE_FD: i32 = 100;
+const SOCKET_FD: i32 = 101;
+const EVENTS_FD: i32 = 102;
+const REQUEST_FD: i32 = 103;
+
+/// Everything a Ruby of this app is started with.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub root: PathBuf,
+    pub ruby: RubyCommand,
+    /// The complete environment; nothing is inherited.
+    pub env: Variables,
+}
+
+/// The supervisor's ends of a worker.
+#[derive(Debug)]
+pub struct WorkerPipes {
+    pub sender: Sender,
+    pub reader: LineReader<OwnedReadHalf>,
+    pub stdout: pipe::Receiver,
+    pub stderr: pipe::Receiver,
+}
+
+/// The supervisor's ends of a run in a fresh process.
+#[derive(Debug)]
+pub struct SpawnPipes {
+    pub stdout: pipe::Receiver,
+    pub stderr: pipe::Receiver,
+    pub events: pipe::Receiver,
+}
+
+/// Which build of the Ruby side is embedded here.
+pub fn code_hash() -> &'static str {
+    static HASH: OnceLock<String> = OnceLock::new();
+    HASH.get_or_init(|| {
+        let digest = Sha256::digest(code());
+        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    })
+}
+
+impl Plan {
+    pub fn worker(&self) -> io::Result<(Launch, WorkerPipes)> {
+        let (sender, reader, socket) = channel::pair()?;
+        let (stdout, out) = fds::pipe()?;
+        let (stderr, err) = fds::pipe()?;
+        let extra = [("COATEPEC_SOCKET_FD", SOCKET_FD.to_string())];
+        let fds = vec![(socket, SOCKET_FD), (out, 1), (err, 2)];
+        let launch = self.launch("worker", &extra, fds)?;
+        Ok((launch, WorkerPipes { sender, reader, stdout, stderr }))
+    }
+
+    pub fn spawn(&self, request: &RunRequest) -> io::Result<(Launch, SpawnPipes)> {
+        let (stdout, out) = fds::pipe()?;
+        let (stderr, err) = fds::pipe()?;
+        let (events, records) = fds::pipe()?;
+        let body = serde_json::to_vec(request).expect("a request is plain data");
+        let body = fds::sealed_memfd("coatepec-request", &body)?;
+        let extra =
+            [("COATEPEC_EVENTS_FD", EVENTS_FD.to_string()), ("COATEPEC_REQUEST_FD", REQUEST_FD.to_string())];
+        let fds = vec![(records, EVENTS_FD), (body, REQUEST_FD), (out, 1), (err, 2)];
+        let launch = self.launch("spawn", &extra, fds)?;
+        Ok((launch, SpawnPipes { stdout, stderr, events }))
+    }
+
+    fn launch(&self, role: &str, extra: &[(&str, String)], mut fds: Vec<(OwnedFd, i32)>) -> io::Result<Launch> {
+        fds.push((fds::sealed_memfd("coatepec-code", &code())?, CODE_FD));
+        let mut env = self.env.clone();
+        for (name, value) in &self.ruby.env {
+            match value {
+                Some(value) => env.insert(name.clone(), value.clone()),
+                None => env.remove(name),
+            };
+        }
+        env.insert("COATEPEC_ROLE".into(), role.into());
+        env.insert("COATEPEC_CODE_FD".into(), CODE_FD.to_string().into());
+        env.insert("COATEPEC_CODE_HASH".into(), code_hash().into());
+        env.extend(extra.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))));
+        let mut argv = self.ruby.argv.clone();
+        argv.extend(["-e".into(), BOOTSTRAP.into()]);
+        let env = env.into_iter().collect();
+        Ok(Launch { argv, cwd: self.root.clone(), env, fds, policy: Policy::default() })
+    }
+}
+
+/// Names and contents in turn, separated by NUL, which neither contains.
+fn code() -> Vec<u8> {
+    SOURCES.iter().flat_map(|(name, code)| [name.as_bytes(), b"\0", code.as_bytes(), b"\0"]).flatten().copied().collect()
+}

@@ -1,0 +1,228 @@
+//! What supervisor, worker, zygote and runs say to each other: the wire types, and the only place that knows them.
+//!
+//! One JSON object per line, each message under its own name: `{"id": 1, "fds": 0, "ask": {"ping": {}}}` is answered by
+//! `{"id": 1, "told": {"pong": {}}}`. Descriptors travel with the line that counts them in `fds` (SCM_RIGHTS).
+//! A message that changes its meaning raises [`VERSION`], here and in worker.rb.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Version of everything in this file; the worker's `hello` must carry the same.
+pub const VERSION: u32 = 1;
+
+/// Supervisor to worker or zygote.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ask {
+    /// Worker: load the app. Answered by `ready` or `boot_failed`.
+    Boot { root: PathBuf, environment: PathBuf },
+    /// Worker: load changed code again. Answered by `reloaded` or `reload_failed`.
+    Reload {},
+    /// Worker: fork a zygote; brings its socket, stdout and stderr. Answered by `forked` or `refused`; the zygote
+    /// then says `loaded` or `load_failed` on its own socket.
+    Zygote { framework: Framework, preload: Vec<PathBuf> },
+    /// Zygote: fork a run; brings stdout, stderr, events and the pipe it waits on for `go`. Answered by `forked`.
+    Run(RunRequest),
+    /// Worker or zygote: wait for a child that has ended. Answered by `reaped`.
+    Reap { pid: i32 },
+    /// Answered by `pong`: alive and listening.
+    Ping {},
+}
+
+/// A line to the worker or zygote: the question, its number and how many descriptors come with it.
+#[derive(Debug, Serialize)]
+pub struct Envelope<'a> {
+    pub id: u64,
+    pub fds: usize,
+    pub ask: &'a Ask,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Framework {
+    Rspec,
+}
+
+/// What a run is to do, for a fork and for a fresh process alike.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunRequest {
+    /// The run's id, for the process title.
+    pub run: String,
+    pub root: PathBuf,
+    pub mode: ProcessMode,
+    /// Validated selectors as the framework's own arguments; each begins with `./`.
+    pub arguments: Vec<String>,
+    pub example: Option<String>,
+    pub seed: Option<u32>,
+    pub fail_fast: bool,
+}
+
+/// Whether the process of a run was forked warm or started fresh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProcessMode {
+    Fork,
+    Spawn,
+}
+
+/// A line from the worker or zygote: the answer to the question of that number, or said unasked.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Answer {
+    pub id: Option<u64>,
+    pub told: Told,
+}
+
+/// Worker or zygote to supervisor.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Told {
+    Hello { protocol: u32, code: String, pid: i32, ruby: String },
+    Ready { seconds: f64, versions: Versions, inputs: Inputs, eager_load_error: Option<Failure> },
+    BootFailed { seconds: f64, error: Failure },
+    Reloaded { seconds: f64, inputs: Inputs, eager_load_error: Option<Failure> },
+    ReloadFailed { seconds: f64, error: Failure },
+    Forked { pid: i32 },
+    Loaded { seconds: f64, features: Vec<PathBuf>, versions: Versions },
+    LoadFailed { seconds: f64, error: Failure },
+    /// `status` or `signal`; neither when the child was not ours to wait for.
+    Reaped { status: Option<i32>, signal: Option<i32> },
+    Pong {},
+    Refused { reason: String },
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, schemars::JsonSchema)]
+pub struct Versions {
+    pub ruby: Option<String>,
+    pub rails: Option<String>,
+    pub rspec: Option<String>,
+    pub minitest: Option<String>,
+}
+
+/// What a boot depended on, by what a change of it calls for; absolute paths.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct Inputs {
+    /// Directories whose code Rails can load again.
+    pub reload_dirs: Vec<PathBuf>,
+    /// Files outside of them that a reload reads again: routes, locales.
+    pub reload_files: Vec<PathBuf>,
+    /// Files of the app that were loaded once and for all.
+    pub features: Vec<PathBuf>,
+    /// `config` directories of the app and of engines that are not installed gems.
+    #[serde(default)]
+    pub config_dirs: Vec<PathBuf>,
+    /// Every file the bundle was made from, the lock file included.
+    pub gemfiles: Vec<PathBuf>,
+}
+
+/// An exception as data (worker/failure.rb). Texts are clipped there.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub struct Failure {
+    pub class: String,
+    pub message: String,
+    #[serde(default)]
+    pub frames: Vec<String>,
+    /// Where a SyntaxError is, which its backtrace doesn't say.
+    pub location: Option<Location>,
+    #[serde(default)]
+    pub causes: Vec<Failure>,
+    /// The failures that an aggregated failure holds.
+    #[serde(default)]
+    pub parts: Vec<Failure>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Location {
+    pub file: String,
+    pub line: u32,
+}
+
+/// One line of a run's events pipe: which process wrote it, and what happened.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Record {
+    pub pid: i32,
+    pub e: RunEvent,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunEvent {
+    /// A fresh process is about to load the framework.
+    Hello {},
+    /// All files are loaded; examples come next.
+    Started(Started),
+    ExampleStarted(Identity),
+    ExampleFinished(ExampleFinished),
+    /// What the framework would tell a person ("All examples were filtered out").
+    Message { text: String },
+    /// An error while loading a file, or in a hook around the suite or a group.
+    OutsideError { context: String, failure: Failure },
+    /// The framework's runner came back.
+    Finished { status: i32, quit: bool, outside: u32 },
+    /// The exit handlers that count have run; the process leaves with this status.
+    Exit { status: i32 },
+    /// Asked for at the deadline.
+    Threads { threads: Vec<ThreadDump> },
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub struct Started {
+    /// Time it took to load the files, in seconds.
+    pub seconds: f64,
+    pub selected: u32,
+    /// Examples in the loaded files, before filters.
+    pub loaded: u32,
+    /// The first selected ids, in the order they are to run.
+    pub ids: Vec<String>,
+    pub seed: u32,
+    /// Whether the seed decided the order.
+    pub random: bool,
+    pub dry_run: bool,
+    pub fail_fast: bool,
+    pub filters: Filters,
+    pub outside: u32,
+}
+
+/// Filters that the project configured; they hide examples.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct Filters {
+    pub include: Vec<String>,
+    pub exclude: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct Identity {
+    pub id: String,
+    #[serde(default)]
+    pub description: String,
+    #[serde(default)]
+    pub file: String,
+    #[serde(default)]
+    pub line: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct ExampleFinished {
+    pub example: Identity,
+    pub status: ExampleStatus,
+    pub seconds: Option<f64>,
+    pub reason: Option<String>,
+    pub failure: Option<Failure>,
+    pub pending_fixed: Option<bool>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExampleStatus {
+    Passed,
+    Failed,
+    Pending,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct ThreadDump {
+    pub name: Option<String>,
+    pub main: bool,
+    pub status: String,
+    pub frames: Vec<String>,
+}

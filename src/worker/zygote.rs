@@ -1,0 +1,128 @@
+//! The zygote: forked from the worker, has the test helper loaded, forks a child for each run.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use nix::unistd::Pid;
+use tokio::net::unix::{OwnedReadHalf, pipe};
+use tokio::time::timeout;
+
+use super::link::Link;
+use super::protocol::{Ask, Failure, RunRequest, Told, Versions};
+use super::tail::Tail;
+use super::{Broken, REPLY, too_slow};
+use crate::process::channel::{self, Sender};
+use crate::process::fds;
+use crate::process::lines::LineReader;
+use crate::process::pidfd::PidFd;
+
+#[derive(Debug)]
+pub struct Zygote {
+    link: Link,
+    /// Its own handle, to know of its end whatever its socket says.
+    process: PidFd,
+    pub pid: i32,
+    pub stdout: Tail,
+    pub stderr: Tail,
+    pub loaded: Loaded,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    pub seconds: f64,
+    pub features: Vec<std::path::PathBuf>,
+    pub versions: Versions,
+}
+
+/// The supervisor's ends of what a new zygote is given.
+#[derive(Debug)]
+pub struct Pipes {
+    sender: Sender,
+    reader: LineReader<OwnedReadHalf>,
+    stdout: pipe::Receiver,
+    stderr: pipe::Receiver,
+}
+
+/// The zygote's ends: socket, stdout, stderr.
+#[derive(Debug)]
+pub struct Given([OwnedFd; 3]);
+
+impl Given {
+    pub fn borrow(&self) -> [BorrowedFd<'_>; 3] {
+        [self.0[0].as_fd(), self.0[1].as_fd(), self.0[2].as_fd()]
+    }
+}
+
+impl Pipes {
+    pub fn new() -> io::Result<(Given, Pipes)> {
+        let (sender, reader, socket) = channel::pair()?;
+        let (stdout, out) = fds::pipe()?;
+        let (stderr, err) = fds::pipe()?;
+        Ok((Given([socket, out, err]), Pipes { sender, reader, stdout, stderr }))
+    }
+}
+
+/// How a run's process came to be, or why not.
+#[derive(Debug)]
+pub enum ForkEnd {
+    Forked(i32),
+    Refused(String),
+    /// The zygote is gone or wedged: nothing was started that could have got its `go`.
+    Lost(String),
+}
+
+impl Zygote {
+    /// Waits until the forked zygote has loaded the helper.
+    pub async fn load(pid: i32, pipes: Pipes, limit: Duration) -> Result<Zygote, Broken> {
+        let Pipes { sender, reader, stdout, stderr } = pipes;
+        let (link, mut said) = Link::new(sender, reader);
+        let (stdout, stderr) = (Tail::read(stdout), Tail::read(stderr));
+        let failure = match timeout(limit, said.recv()).await {
+            Ok(Some(Told::Loaded { seconds, features, versions })) => match PidFd::open(Pid::from_raw(pid)) {
+                Ok(process) => {
+                    let loaded = Loaded { seconds, features, versions };
+                    return Ok(Zygote { link, process, pid, stdout, stderr, loaded });
+                }
+                Err(_) => died("died as soon as it had loaded the helper".to_owned()),
+            },
+            Ok(Some(Told::LoadFailed { error, .. })) => error,
+            Ok(Some(other)) => died(format!("began with {other:?}")),
+            Ok(None) => died("ended the process without a word (exit! in the test helper, or a crash)".to_owned()),
+            Err(_) => too_slow("load of the test helper", limit),
+        };
+        Err(Broken { failure, stderr: stderr.settled().await })
+    }
+
+    /// Forks the process of a run; it waits for its `go`.
+    pub async fn fork(&self, request: RunRequest, fds: &[BorrowedFd<'_>]) -> ForkEnd {
+        match timeout(REPLY, self.link.ask(&Ask::Run(request), fds)).await {
+            Ok(Ok(Told::Forked { pid })) => ForkEnd::Forked(pid),
+            Ok(Ok(Told::Refused { reason })) => ForkEnd::Refused(reason),
+            Ok(Ok(other)) => ForkEnd::Lost(format!("an unexpected answer: {other:?}")),
+            Ok(Err(lost)) => ForkEnd::Lost(lost.to_string()),
+            Err(_) => ForkEnd::Lost("no answer".to_owned()),
+        }
+    }
+
+    /// The status of a child that has ended; `None` when the zygote can't say.
+    pub async fn reap(&self, pid: i32) -> Option<(Option<i32>, Option<i32>)> {
+        match timeout(REPLY, self.link.ask(&Ask::Reap { pid }, &[])).await {
+            Ok(Ok(Told::Reaped { status, signal })) => Some((status, signal)),
+            _ => None,
+        }
+    }
+
+    /// Returns when its process is gone.
+    pub async fn exited(&self) {
+        self.process.exited().await;
+    }
+
+    pub async fn alive(&self) -> bool {
+        matches!(timeout(REPLY, self.link.ask(&Ask::Ping {}, &[])).await, Ok(Ok(Told::Pong {})))
+    }
+}
+
+fn died(what: String) -> Failure {
+    Failure { class: "ZygoteDied".to_owned(), message: format!("the zygote {what}"), ..Failure::default() }
+}
