@@ -1,1 +1,3 @@
 //! Rules that need no process and no Rails.
+
+mod config;
