@@ -1,3 +1,4 @@
 //! Rules that need no process and no Rails.
 
 mod config;
+mod project;
