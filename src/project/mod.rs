@@ -1,9 +1,30 @@
-//! The app on disk: where its root is, and what boots it.
+//! The app on disk: where its root is, what boots it, and which of its specs a caller named.
+//!
+//! `selector` says what may run. It sees the disk only through `tree`, so that its rules can be tested
+//! with tables; `disk` and `beneath` are the real one.
+
+#[cfg(target_os = "linux")]
+pub mod beneath;
+pub mod disk;
+mod expand;
+mod merge;
+mod near;
+mod policy;
+mod refusal;
+pub mod roots;
+pub mod selector;
+pub mod suffix;
+pub mod tree;
 
 use std::path::{Path, PathBuf};
 
 use crate::config::{self, Config};
 use crate::error::{Error, Kind, Result};
+
+pub use refusal::Refusal;
+pub use roots::Rules;
+pub use selector::{Selection, Selector, Skipped, select};
+pub use suffix::Filter;
 
 const APPLICATION: &str = "config/application.rb";
 const ENVIRONMENT: &str = "config/environment.rb";

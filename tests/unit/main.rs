@@ -2,3 +2,6 @@
 
 mod config;
 mod project;
+mod selector;
+mod selector_disk;
+mod selector_properties;
