@@ -1,1 +1,0 @@
-//! Settings of `.coatepec.yml`: the only reader of settings.
