@@ -76,7 +76,13 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Error { kind, message: message.into(), hint: None, details: None, source: None }
+        Error {
+            kind,
+            message: message.into(),
+            hint: None,
+            details: None,
+            source: None,
+        }
     }
 
     pub fn internal(message: impl Into<String>) -> Self {

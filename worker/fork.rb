@@ -29,14 +29,17 @@ module Coatepec
       # Points the standard streams at a run's own pipes. By descriptor, so that C code and subprocesses follow.
       def redirect(out, err)
         STDIN.reopen(File::NULL)
-        STDOUT.reopen(out)
-        STDERR.reopen(err)
+        STDOUT.reopen(writable(out))
+        STDERR.reopen(writable(err))
         STDOUT.sync = STDERR.sync = true
         $stdout = STDOUT
         $stderr = STDERR
         $stdin = STDIN
         [out, err].each(&:close)
       end
+
+      # What comes over a socket counts as readable, too, and a stream can't be reopened with less than it has.
+      def writable(io) = IO.for_fd(io.fileno, "w", autoclose: false)
 
       # The status of a child that has ended. Children are reaped only when the supervisor says so: until then their
       # pid can't be given to another process.

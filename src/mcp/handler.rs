@@ -27,7 +27,10 @@ pub(super) struct Handler {
 
 impl Handler {
     pub(super) fn new(supervisor: Supervisor) -> Self {
-        Handler { supervisor, tools: tools::all() }
+        Handler {
+            supervisor,
+            tools: tools::all(),
+        }
     }
 
     async fn call(self, name: String, arguments: Value, cancel: CancellationToken) -> Result<CallToolResult> {
@@ -72,26 +75,35 @@ impl ServerHandler for Handler {
     ) -> std::result::Result<CallToolResponse, ErrorData> {
         let name = request.name.to_string();
         if ![tools::SPEC_RUN, tools::SPEC_RUN_ALIAS, tools::STATUS].contains(&name.as_str()) {
-            return Err(ErrorData::invalid_params(format!("there is no tool named `{name}`"), None));
+            return Err(ErrorData::invalid_params(
+                format!("there is no tool named `{name}`"),
+                None,
+            ));
         }
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         // A task of its own, so that a panic is an answer and not the end of the session.
         let call = tokio::spawn(self.clone().call(name, arguments, context.ct));
-        let result = call.await.unwrap_or_else(|error| Err(Error::internal("the call failed").source(error)));
+        let result = call
+            .await
+            .unwrap_or_else(|error| Err(Error::internal("the call failed").source(error)));
         Ok(result.unwrap_or_else(|error| failure(&error)).into())
     }
 }
 
 fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T> {
     serde_json::from_value(arguments).map_err(|error| {
-        Error::new(Kind::InvalidArguments, format!("the arguments were not understood: {error}"))
-            .hint("see the tool's input schema")
+        Error::new(
+            Kind::InvalidArguments,
+            format!("the arguments were not understood: {error}"),
+        )
+        .hint("see the tool's input schema")
     })
 }
 
 /// Both halves, each complete: some clients pass on only the one, some only the other.
 fn success(value: &impl Serialize) -> Result<CallToolResult> {
-    let value = serde_json::to_value(value).map_err(|error| Error::internal("failed to write the result").source(error))?;
+    let value =
+        serde_json::to_value(value).map_err(|error| Error::internal("failed to write the result").source(error))?;
     let mut result = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
     result.structured_content = Some(value);
     Ok(result)

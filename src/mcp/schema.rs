@@ -3,12 +3,17 @@
 use std::sync::Arc;
 
 use rmcp::model::JsonObject;
-use schemars::generate::SchemaSettings;
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 pub(super) fn of_input<T: JsonSchema>() -> Arc<JsonObject> {
-    object(SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value())
+    object(
+        SchemaSettings::draft2020_12()
+            .into_generator()
+            .into_root_schema_for::<T>()
+            .to_value(),
+    )
 }
 
 pub(super) fn of_output<T: JsonSchema>() -> Arc<JsonObject> {
@@ -33,8 +38,14 @@ fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
             without_null(map);
-            map.remove("default").filter(|default| !default.is_null()).map(|default| map.insert("default".into(), default));
-            if map.get("format").and_then(Value::as_str).is_some_and(|format| format.starts_with("uint") || format.starts_with("int") || format == "double") {
+            map.remove("default")
+                .filter(|default| !default.is_null())
+                .map(|default| map.insert("default".into(), default));
+            if map
+                .get("format")
+                .and_then(Value::as_str)
+                .is_some_and(|format| format.starts_with("uint") || format.starts_with("int") || format == "double")
+            {
                 map.remove("format");
             }
             map.values_mut().for_each(tidy);
@@ -53,7 +64,9 @@ fn without_null(map: &mut Map<String, Value>) {
             map.insert("type".into(), one);
         }
     }
-    let Some(Value::Array(choices)) = map.get_mut("anyOf") else { return };
+    let Some(Value::Array(choices)) = map.get_mut("anyOf") else {
+        return;
+    };
     choices.retain(|choice| choice.get("type").is_none_or(|kind| kind != "null"));
     if let [Value::Object(one)] = choices.as_slice() {
         let one = one.clone();

@@ -80,14 +80,21 @@ pub(super) fn all() -> Vec<Tool> {
              failures with message, diff, backtrace and the selector that reruns each.",
             (schema::of_input::<SpecRun>(), schema::of_output::<Report>()),
             // Specs write to the test database and may write files; nothing else is touched.
-            ToolAnnotations::with_title("Run specs").read_only(false).destructive(false).idempotent(false).open_world(false),
+            ToolAnnotations::with_title("Run specs")
+                .read_only(false)
+                .destructive(false)
+                .idempotent(false)
+                .open_world(false),
         ),
         tool(
             STATUS,
             "What the warm process is doing right now: state, versions, pids, queue, runs so far, defaults. Never boots, \
              never waits.",
             (schema::of_input::<NoArguments>(), schema::of_output::<Status>()),
-            ToolAnnotations::with_title("Runtime status").read_only(true).idempotent(true).open_world(false),
+            ToolAnnotations::with_title("Runtime status")
+                .read_only(true)
+                .idempotent(true)
+                .open_world(false),
         ),
     ]
 }
@@ -98,5 +105,7 @@ fn tool(
     (input, output): (Arc<JsonObject>, Arc<JsonObject>),
     annotations: ToolAnnotations,
 ) -> Tool {
-    Tool::new(name, description, input).with_raw_output_schema(output).with_annotations(annotations)
+    Tool::new(name, description, input)
+        .with_raw_output_schema(output)
+        .with_annotations(annotations)
 }

@@ -34,13 +34,20 @@ pub fn of_problem(outcome: Outcome, failure: &Failure) -> String {
     match (outcome, failure.class.as_str()) {
         (_, "Bundler::GemNotFound" | "Bundler::GitError") => "run `bundle install`, then call again".to_owned(),
         (_, "Timeout") => "raise `boot_timeout_seconds` in .coatepec.yml, or find what hangs".to_owned(),
-        (_, "ActiveRecord::NoDatabaseError" | "ActiveRecord::DatabaseConnectionError" | "ActiveRecord::ConnectionNotEstablished") => {
-            "start the test database, or create it with `RAILS_ENV=test bin/rails db:prepare`, then call again".to_owned()
+        (
+            _,
+            "ActiveRecord::NoDatabaseError"
+            | "ActiveRecord::DatabaseConnectionError"
+            | "ActiveRecord::ConnectionNotEstablished",
+        ) => "start the test database, or create it with `RAILS_ENV=test bin/rails db:prepare`, then call again"
+            .to_owned(),
+        (_, "ActiveRecord::PendingMigrationError") => {
+            "run `RAILS_ENV=test bin/rails db:migrate`, then call again".to_owned()
         }
-        (_, "ActiveRecord::PendingMigrationError") => "run `RAILS_ENV=test bin/rails db:migrate`, then call again".to_owned(),
         (_, "WorkerDied" | "ZygoteDied") => "see `stderr` for its last words, then call again".to_owned(),
         (Outcome::LoadError, "SystemExit") => {
-            "the test helper ended the process (a pending migration does that); see `stderr`, mend it, call again".to_owned()
+            "the test helper ended the process (a pending migration does that); see `stderr`, mend it, call again"
+                .to_owned()
         }
         (_, "SystemExit") => "something calls exit or abort while the app boots; see `error` and `stderr`".to_owned(),
         _ => "mend the error and call again; the next call tries anew".to_owned(),

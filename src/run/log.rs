@@ -50,7 +50,10 @@ pub struct OutsideError {
 impl RunLog {
     /// The log of a forked run, whose pid we know.
     pub fn of_child(pid: i32) -> Self {
-        RunLog { pid: Some(pid), ..RunLog::default() }
+        RunLog {
+            pid: Some(pid),
+            ..RunLog::default()
+        }
     }
 
     /// The log of a fresh process: a version manager may stand between its pid and the one we started.
@@ -80,7 +83,10 @@ impl RunLog {
 
     /// Examples that started and never finished.
     pub fn unfinished(&self) -> impl Iterator<Item = &Identity> {
-        self.examples.iter().filter(|example| example.end.is_none()).map(|example| &example.identity)
+        self.examples
+            .iter()
+            .filter(|example| example.end.is_none())
+            .map(|example| &example.identity)
     }
 
     /// How many of the selected examples never started.

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::log::RunLog;
+use super::log::{Finish, RunLog};
+use super::paths::selector;
 use crate::process::signal_name;
 use crate::worker::protocol::{ExampleStatus, Started};
 
@@ -62,46 +63,61 @@ pub struct Verdict {
     pub reason: Option<String>,
 }
 
+/// `stop`: why we began to end the process, unless its last record had been heard by then.
 pub fn judge(log: &RunLog, end: End, stop: Option<Stop>) -> Verdict {
     match (stop, log.exit) {
-        // The record was out before we acted: the run was over.
-        (_, Some(exit)) => over(log, exit),
-        (Some(Stop::Cancelled), None) => verdict(Outcome::Cancelled, "the caller cancelled the run"),
-        (Some(Stop::Deadline), None) => verdict(Outcome::TimedOut, timed_out(log)),
+        (Some(Stop::Cancelled), _) => verdict(Outcome::Cancelled, "the caller cancelled the run"),
+        (Some(Stop::Deadline), _) => verdict(Outcome::TimedOut, format!("the deadline passed{}", position(log))),
+        (None, Some(exit)) => over(log, end, exit),
         (None, None) => cut_short(log, end),
     }
 }
 
 /// The process came to its own end, exit handlers included.
-fn over(log: &RunLog, exit: i32) -> Verdict {
-    match (&log.started, log.finished) {
-        (None, _) => verdict(Outcome::LoadError, not_started(log, exit)),
-        (Some(_), None) => verdict(Outcome::Incomplete, left_early(log, exit)),
-        (Some(started), Some(finish)) => ran(log, started, finish.status, finish.quit, exit),
+fn over(log: &RunLog, end: End, exit: i32) -> Verdict {
+    match (&log.started, log.finished, end) {
+        // A signal that Ruby turned into an exception: handlers run, then the process dies of it.
+        (_, None, End::Signaled(signal)) => verdict(Outcome::Crashed, crashed(log, signal)),
+        (None, _, _) => verdict(Outcome::LoadError, not_started(log, exit)),
+        (Some(_), None, _) => verdict(Outcome::Incomplete, left_early(log, exit)),
+        (Some(started), Some(finish), _) => ran(log, started, finish, exit),
     }
 }
 
-fn ran(log: &RunLog, started: &Started, status: i32, quit: bool, exit: i32) -> Verdict {
+fn ran(log: &RunLog, started: &Started, finish: Finish, exit: i32) -> Verdict {
     let failed = log.count(ExampleStatus::Failed);
     let passed = log.count(ExampleStatus::Passed);
     let pending = log.count(ExampleStatus::Pending);
     let unfinished = log.unfinished().count();
     if started.dry_run {
-        verdict(Outcome::DryRun, "the project configures a dry run: examples are listed and not run")
+        verdict(
+            Outcome::DryRun,
+            "the project configures a dry run: examples are listed and not run",
+        )
     } else if started.outside > 0 {
-        verdict(Outcome::LoadError, "an error occurred while loading, so no example was run")
+        verdict(
+            Outcome::LoadError,
+            "an error occurred while loading, so no example was run",
+        )
     } else if failed > 0 {
         plain(Outcome::Failed)
     } else if !log.outside.is_empty() {
         verdict(Outcome::Failed, "an error occurred outside of the examples")
-    } else if unfinished > 0 || quit || log.not_run() > 0 {
+    } else if unfinished > 0 || finish.quit || log.not_run() > 0 {
         verdict(Outcome::Incomplete, stopped(log))
     } else if started.selected == 0 {
         verdict(Outcome::NoExamples, nothing_matched(log, started))
-    } else if status != 0 {
-        verdict(Outcome::Failed, format!("no example failed, but the test framework ended with status {status}"))
+    } else if finish.status != 0 {
+        let status = finish.status;
+        verdict(
+            Outcome::Failed,
+            format!("no example failed, but the test framework ended with status {status}"),
+        )
     } else if exit != 0 {
-        verdict(Outcome::FailedAtExit, format!("every example passed, then an exit handler set the status to {exit}"))
+        verdict(
+            Outcome::FailedAtExit,
+            format!("every example passed, then an exit handler set the status to {exit}"),
+        )
     } else if passed == 0 && pending > 0 {
         verdict(Outcome::AllPending, "every selected example is pending or skipped")
     } else {
@@ -137,18 +153,18 @@ fn crashed(log: &RunLog, signal: i32) -> String {
     format!("the process was killed by {}{}", signal_name(signal), position(log))
 }
 
-fn timed_out(log: &RunLog) -> String {
-    format!("the deadline passed{}", position(log))
-}
-
 fn stopped(log: &RunLog) -> String {
-    format!("the test framework was stopped before its end{}; {} not run", position(log), log.not_run())
+    format!(
+        "the test framework was stopped before its end{}; {} not run",
+        position(log),
+        log.not_run()
+    )
 }
 
 /// Where the run was: the first question after "what happened".
 fn position(log: &RunLog) -> String {
     match (log.unfinished().next(), &log.started, log.finished) {
-        (Some(example), _, _) => format!(" in {}", example.id),
+        (Some(example), _, _) => format!(" in {}", selector(&example.id)),
         (None, None, _) => " while files were being loaded".to_owned(),
         (None, Some(_), None) => " between examples".to_owned(),
         (None, Some(_), Some(_)) => " after the last example".to_owned(),
@@ -168,5 +184,8 @@ fn plain(outcome: Outcome) -> Verdict {
 }
 
 fn verdict(outcome: Outcome, reason: impl Into<String>) -> Verdict {
-    Verdict { outcome, reason: Some(reason.into()) }
+    Verdict {
+        outcome,
+        reason: Some(reason.into()),
+    }
 }

@@ -4,7 +4,13 @@
 use std::path::{Path, PathBuf};
 
 /// Directories below the root that hold other people's code.
-const VENDORED: &[&str] = &["vendor/bundle/", "vendor/ruby/", "vendor/cache/", ".bundle/", "node_modules/"];
+const VENDORED: &[&str] = &[
+    "vendor/bundle/",
+    "vendor/ruby/",
+    "vendor/cache/",
+    ".bundle/",
+    "node_modules/",
+];
 
 #[derive(Debug, Clone)]
 pub struct Paths {
@@ -28,7 +34,10 @@ impl Paths {
     pub fn new(root: &Path, home: Option<PathBuf>) -> Self {
         let with_slash = |path: &Path| format!("{}/", path.display().to_string().trim_end_matches('/'));
         let home = home.map(|home| with_slash(&home)).filter(|home| home.len() > 1);
-        Paths { root: with_slash(root), home }
+        Paths {
+            root: with_slash(root),
+            home,
+        }
     }
 
     /// A text of the app: the root disappears from it, the home directory becomes `~`.
@@ -75,7 +84,9 @@ const FOREIGN: usize = 5;
 
 /// `/usr/lib/…/gems/rack-3.1/lib/rack.rb:5:in …` → `rack-3.1/lib/rack.rb:5:in …`; without a gem, the file's name.
 fn short(frame: &str) -> String {
-    let (path, rest) = frame.split_once(".rb:").map_or((frame, String::new()), |(path, rest)| (path, format!(".rb:{rest}")));
+    let (path, rest) = frame
+        .split_once(".rb:")
+        .map_or((frame, String::new()), |(path, rest)| (path, format!(".rb:{rest}")));
     let tail = match path.rfind("/gems/") {
         Some(at) => &path[at + "/gems/".len()..],
         None => path.rsplit('/').next().unwrap_or(path),

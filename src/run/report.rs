@@ -4,11 +4,11 @@
 use serde::Serialize;
 
 use super::RunId;
-use crate::config::IncludeStdout;
 use super::log::{Example, RunLog};
 use super::outcome::{Outcome, Verdict};
 use super::output::Captured;
 use super::paths::{Paths, selector};
+use crate::config::IncludeStdout;
 use crate::worker::protocol::{ExampleFinished, ExampleStatus, Failure, Identity, ThreadDump};
 
 /// How the process of a run came to be.
@@ -258,7 +258,12 @@ const PASSING: usize = 500;
 
 impl Report {
     pub fn new(facts: Facts, view: View, paths: &Paths) -> Report {
-        let mut report = Builder { facts: &facts, view, paths }.build();
+        let mut report = Builder {
+            facts: &facts,
+            view,
+            paths,
+        }
+        .build();
         fit::to_budget(&mut report, view.max_bytes);
         report
     }
@@ -318,7 +323,11 @@ impl Builder<'_> {
             pending: log.count(ExampleStatus::Pending),
             errors_outside: u32::try_from(log.outside.len()).unwrap_or(u32::MAX),
             not_run: log.not_run(),
-            seconds: rounded(log.ended().filter_map(|end| end.seconds).sum()),
+            seconds: rounded(
+                log.ended()
+                    .filter_map(|end| end.seconds)
+                    .fold(0.0, |sum, seconds| sum + seconds),
+            ),
         }
     }
 
@@ -326,7 +335,10 @@ impl Builder<'_> {
         let mut reports: Vec<FailureReport> = Vec::new();
         for end in self.facts.log.ended().filter(|end| end.status == ExampleStatus::Failed) {
             let report = self.failure(end);
-            let report = match reports.iter().find(|earlier| earlier.same_as.is_none() && same(earlier, &report)) {
+            let report = match reports
+                .iter()
+                .find(|earlier| earlier.same_as.is_none() && same(earlier, &report))
+            {
                 Some(earlier) => repetition(report, earlier.id.clone()),
                 None => report,
             };
@@ -336,11 +348,16 @@ impl Builder<'_> {
     }
 
     fn failure(&self, end: &ExampleFinished) -> FailureReport {
-        let Identity { id, description, file, line } = &end.example;
+        let Identity {
+            id,
+            description,
+            file,
+            line,
+        } = &end.example;
         let failure = end.failure.clone().unwrap_or_default();
         let (message, diff) = split_diff(&self.paths.text(&failure.message));
         FailureReport {
-            id: id.clone(),
+            id: selector(id),
             description: description.clone(),
             file: selector(file),
             line: *line,
@@ -359,7 +376,13 @@ impl Builder<'_> {
 
     /// Where it happened: what a SyntaxError says of itself, else the first frame of the app.
     fn error(&self, failure: &Failure) -> ErrorReport {
-        let backtrace = self.paths.backtrace(&failure.frames, FRAMES);
+        // Of a SyntaxError the stack is that of `require`.
+        let frames = if failure.location.is_some() {
+            &[][..]
+        } else {
+            &failure.frames
+        };
+        let backtrace = self.paths.backtrace(frames, FRAMES);
         let place = match &failure.location {
             Some(location) => Some((self.paths.text(&location.file), location.line)),
             None => backtrace.first().and_then(|frame| file_and_line(frame)),
@@ -384,7 +407,11 @@ impl Builder<'_> {
     }
 
     fn pending(&self) -> Vec<PendingReport> {
-        let ended = self.facts.log.ended().filter(|end| end.status == ExampleStatus::Pending);
+        let ended = self
+            .facts
+            .log
+            .ended()
+            .filter(|end| end.status == ExampleStatus::Pending);
         ended
             .map(|end| PendingReport {
                 id: selector(&end.example.id),
@@ -395,7 +422,12 @@ impl Builder<'_> {
     }
 
     fn passing(&self) -> Vec<ExampleReport> {
-        let passed = |example: &&Example| example.end.as_ref().is_some_and(|end| end.status == ExampleStatus::Passed);
+        let passed = |example: &&Example| {
+            example
+                .end
+                .as_ref()
+                .is_some_and(|end| end.status == ExampleStatus::Passed)
+        };
         let examples = self.facts.log.examples.iter().filter(passed).take(PASSING);
         match self.view.include_passing {
             true => examples
@@ -486,7 +518,10 @@ fn split_diff(message: &str) -> (String, Option<String>) {
     match message.find("\nDiff:") {
         Some(at) => {
             let (message, diff) = message.split_at(at);
-            (message.trim().to_owned(), Some(diff["\nDiff:".len()..].trim_matches('\n').to_owned()))
+            (
+                message.trim().to_owned(),
+                Some(diff["\nDiff:".len()..].trim_matches('\n').to_owned()),
+            )
         }
         None => (message.trim().to_owned(), None),
     }
@@ -615,8 +650,12 @@ mod fit {
 
     /// Of a stream the end matters: the last thing that was printed before it went wrong.
     fn stream_text(stream: &mut Stream, limit: usize) -> usize {
-        let Some(from) = stream.text.len().checked_sub(limit).filter(|from| *from > 0) else { return 0 };
-        let from = (from..=stream.text.len()).find(|at| stream.text.is_char_boundary(*at)).unwrap_or(from);
+        let Some(from) = stream.text.len().checked_sub(limit).filter(|from| *from > 0) else {
+            return 0;
+        };
+        let from = (from..=stream.text.len())
+            .find(|at| stream.text.is_char_boundary(*at))
+            .unwrap_or(from);
         stream.text.drain(..from);
         stream.dropped += from as u64;
         from

@@ -20,16 +20,31 @@ const DRAINING: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    Running { deadline: Instant },
+    Running {
+        deadline: Instant,
+    },
     /// Asked for the backtraces of its threads.
-    Asking { until: Instant, stop: Stop },
+    Asking {
+        until: Instant,
+        stop: Stop,
+    },
     /// TERM was sent to its group.
-    Terminating { until: Instant, stop: Stop },
+    Terminating {
+        until: Instant,
+        stop: Stop,
+    },
     /// KILL was sent to its tree.
-    Killing { stop: Stop },
+    Killing {
+        stop: Stop,
+    },
     /// The process is gone; what it wrote is being read.
-    Draining { until: Instant, stop: Option<Stop> },
-    Done { stop: Option<Stop> },
+    Draining {
+        until: Instant,
+        stop: Option<Stop>,
+    },
+    Done {
+        stop: Option<Stop>,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +74,9 @@ impl State {
     pub fn wake_at(self) -> Option<Instant> {
         match self {
             State::Running { deadline } => Some(deadline),
-            State::Asking { until, .. } | State::Terminating { until, .. } | State::Draining { until, .. } => Some(until),
+            State::Asking { until, .. } | State::Terminating { until, .. } | State::Draining { until, .. } => {
+                Some(until)
+            }
             State::Killing { .. } | State::Done { .. } => None,
         }
     }
@@ -74,9 +91,13 @@ impl State {
             (State::Draining { .. }, _) => (self, &[]),
             (_, Event::Exited) => (draining(now, self.stop()), &[Action::Collect]),
             (State::Running { .. }, Event::Cancelled) => terminating(now, grace, Stop::Cancelled),
-            (State::Running { .. }, Event::Tick) if late => {
-                (State::Asking { until: now + ASKING, stop: Stop::Deadline }, &[Action::AskThreads])
-            }
+            (State::Running { .. }, Event::Tick) if late => (
+                State::Asking {
+                    until: now + ASKING,
+                    stop: Stop::Deadline,
+                },
+                &[Action::AskThreads],
+            ),
             (State::Asking { stop, .. }, Event::Told) => terminating(now, grace, stop),
             (State::Asking { stop, .. }, Event::Tick) if late => terminating(now, grace, stop),
             (State::Terminating { stop, .. }, Event::Tick) if late => (State::Killing { stop }, &[Action::KillTree]),
@@ -95,9 +116,18 @@ impl State {
 }
 
 fn terminating(now: Instant, grace: Duration, stop: Stop) -> (State, &'static [Action]) {
-    (State::Terminating { until: now + grace, stop }, &[Action::Term])
+    (
+        State::Terminating {
+            until: now + grace,
+            stop,
+        },
+        &[Action::Term],
+    )
 }
 
 fn draining(now: Instant, stop: Option<Stop>) -> State {
-    State::Draining { until: now + DRAINING, stop }
+    State::Draining {
+        until: now + DRAINING,
+        stop,
+    }
 }

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::config::{Fork, IncludeStdout};
 use super::warm::{Booted, Prepared};
+use crate::config::{Fork, IncludeStdout};
 use crate::run::RunId;
 use crate::run::outcome::Outcome;
 use crate::run::report::Mode;
@@ -160,7 +160,11 @@ impl Board {
             seconds: booted.ready.seconds,
             worker_pid: booted.worker.pid,
             zygote_pid: booted.zygote.as_ref().map(|zygote| zygote.pid),
-            eager_load_error: booted.ready.eager_load_error.as_ref().map(|error| error.message.clone()),
+            eager_load_error: booted
+                .ready
+                .eager_load_error
+                .as_ref()
+                .map(|error| error.message.clone()),
         });
         self.change(|facts| {
             facts.running = None;
@@ -183,7 +187,10 @@ impl Board {
             worker_pid: boot.map(|boot| boot.worker_pid),
             zygote_pid: boot.and_then(|boot| boot.zygote_pid),
             last_trigger: facts.last_trigger.clone(),
-            running: facts.running.map(|(id, since)| Running { run_id: id.to_string(), seconds: seconds_since(since) }),
+            running: facts.running.map(|(id, since)| Running {
+                run_id: id.to_string(),
+                seconds: seconds_since(since),
+            }),
             queued: facts.queued,
             runs: facts.runs.clone(),
             defaults,

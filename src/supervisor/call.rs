@@ -1,8 +1,8 @@
 //! One call to run specs: what the caller gave, checked, and how the answer finds its way back.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
@@ -76,8 +76,19 @@ impl Checked {
             .map_err(|refusals| refused(&refusals))?;
         let fork = arguments.fork.unwrap_or(config.fork);
         let view = view(&config, &arguments);
-        let setup = Setup { project, config, framework: Framework::Rspec };
-        Ok(Checked { setup, arguments, selection, limits, view, fork })
+        let setup = Setup {
+            project,
+            config,
+            framework: Framework::Rspec,
+        };
+        Ok(Checked {
+            setup,
+            arguments,
+            selection,
+            limits,
+            view,
+            fork,
+        })
     }
 
     pub fn root(&self) -> &PathBuf {
@@ -87,11 +98,14 @@ impl Checked {
 
 fn limits(config: &Config, arguments: &RunArguments) -> Result<Limits> {
     let (least, _, most) = TIMEOUT_SECONDS;
-    let seconds = arguments.timeout_seconds.unwrap_or(config.defaults.spec_run.timeout_seconds);
+    let seconds = arguments
+        .timeout_seconds
+        .unwrap_or(config.defaults.spec_run.timeout_seconds);
     if !(least..=most).contains(&seconds) {
         let message = format!("`timeout_seconds` is {seconds}, and must be {least} to {most}");
-        return Err(Error::new(Kind::InvalidArguments, message)
-            .hint("run fewer specs at a time, or split the selection"));
+        return Err(
+            Error::new(Kind::InvalidArguments, message).hint("run fewer specs at a time, or split the selection")
+        );
     }
     Ok(Limits {
         deadline: Duration::from_secs(seconds),

@@ -34,6 +34,7 @@ const ASK_THREADS: Signal = Signal::SIGQUIT;
 pub struct Ran {
     pub log: RunLog,
     pub end: End,
+    /// Why it was ended, if it was: not when its last record had been heard by then.
     pub stop: Option<Stop>,
     pub stdout: Captured,
     pub stderr: Captured,
@@ -72,7 +73,12 @@ pub async fn forked(
     };
     drop(given);
     let child = Forked::hold(zygote, keeper, pid).map_err(refused)?;
-    let Pipes { stdout, stderr, events, mut go } = pipes;
+    let Pipes {
+        stdout,
+        stderr,
+        events,
+        mut go,
+    } = pipes;
     // It waits for this byte; a child that died meanwhile is seen by its end.
     let _ = go.write_all(b"g");
     let watched = Watched::new(stdout, stderr, events, RunLog::of_child(pid), limits);
@@ -88,7 +94,10 @@ pub async fn spawned(
 ) -> Result<Ran, NotStarted> {
     let (launch, pipes) = plan.spawn(request).map_err(refused)?;
     let kept = spawn::spawn(launch).map_err(|error| NotStarted::Refused(error.to_string()))?;
-    let root = kept.started().await.map_err(|error| NotStarted::Refused(error.to_string()))?;
+    let root = kept
+        .started()
+        .await
+        .map_err(|error| NotStarted::Refused(error.to_string()))?;
     let target = Target::below(kept.keeper(), root);
     let log = RunLog::of_fresh_process();
     let watched = Watched::new(pipes.stdout, pipes.stderr, pipes.events, log, limits);
@@ -112,7 +121,15 @@ fn give() -> io::Result<([OwnedFd; 4], Pipes)> {
     let (stderr, err) = fds::pipe()?;
     let (events, records) = fds::pipe()?;
     let (wait, go) = io::pipe()?;
-    Ok(([out, err, records, wait.into()], Pipes { stdout, stderr, events, go }))
+    Ok((
+        [out, err, records, wait.into()],
+        Pipes {
+            stdout,
+            stderr,
+            events,
+            go,
+        },
+    ))
 }
 
 /// The process of a run, however it came to be.
@@ -159,7 +176,9 @@ impl Process<'_> {
     /// KILL to everything that is left of it.
     async fn kill(&self) -> Ended {
         let target = self.target().clone();
-        tokio::task::spawn_blocking(move || target.kill()).await.unwrap_or_default()
+        tokio::task::spawn_blocking(move || target.kill())
+            .await
+            .unwrap_or_default()
     }
 
     async fn status(&self) -> End {
@@ -190,7 +209,13 @@ struct Watched {
 }
 
 impl Watched {
-    fn new(stdout: pipe::Receiver, stderr: pipe::Receiver, events: pipe::Receiver, log: RunLog, limits: Limits) -> Self {
+    fn new(
+        stdout: pipe::Receiver,
+        stderr: pipe::Receiver,
+        events: pipe::Receiver,
+        log: RunLog,
+        limits: Limits,
+    ) -> Self {
         Watched {
             stdout: Tail::with_limit(stdout, limits.output),
             stderr: Tail::with_limit(stderr, limits.output),
@@ -205,19 +230,26 @@ impl Watched {
     async fn watch(mut self, process: &Process<'_>, cancel: &CancellationToken) -> Ran {
         let started = Instant::now();
         let mut ended = None;
-        let mut state = State::Running { deadline: started + self.limits.deadline };
+        let mut over_before_stop = false;
+        let mut state = State::Running {
+            deadline: started + self.limits.deadline,
+        };
         while !matches!(state, State::Done { .. }) {
             let event = self.next_event(state, process, cancel).await;
             let (next, actions) = state.on(event, Instant::now(), self.limits.grace);
             if event == Event::Exited {
                 ended.get_or_insert_with(Instant::now);
             }
+            if state.stop().is_none() && next.stop().is_some() {
+                over_before_stop = self.log.exit.is_some();
+            }
             for action in actions {
                 self.act(*action, process).await;
             }
             state = next;
         }
-        self.over(state.stop(), ended.unwrap_or_else(Instant::now) - started)
+        let stop = state.stop().filter(|_| !over_before_stop);
+        self.over(stop, ended.unwrap_or_else(Instant::now) - started)
     }
 
     /// Waits for whatever can happen in this state. Records come first: what was said before the end counts.

@@ -46,8 +46,12 @@ impl Supervisor {
         let (queue, calls) = mpsc::channel(QUEUE);
         let board = Board::default();
         let shutdown = CancellationToken::new();
-        let supervisor =
-            Supervisor { root: root.to_owned(), queue, board: board.clone(), shutdown: shutdown.clone() };
+        let supervisor = Supervisor {
+            root: root.to_owned(),
+            queue,
+            board: board.clone(),
+            shutdown: shutdown.clone(),
+        };
         let steward = tokio::spawn(steward::serve(root.to_owned(), calls, board, shutdown, eager));
         (supervisor, steward)
     }
@@ -64,10 +68,18 @@ impl Supervisor {
     pub async fn run(&self, arguments: RunArguments, cancel: CancellationToken) -> Result<Report> {
         let since = Instant::now();
         let root = self.root.clone();
-        let checked = spawn_blocking(move || Checked::new(&root, arguments)).await.map_err(panicked)??;
+        let checked = spawn_blocking(move || Checked::new(&root, arguments))
+            .await
+            .map_err(panicked)??;
         let (reply, answer) = oneshot::channel();
         let begun = Arc::new(AtomicBool::new(false));
-        let queued = Queued { checked, since, cancel: cancel.clone(), begun: Arc::clone(&begun), reply };
+        let queued = Queued {
+            checked,
+            since,
+            cancel: cancel.clone(),
+            begun: Arc::clone(&begun),
+            reply,
+        };
         self.queue.try_send(queued).map_err(|error| not_queued(&error))?;
         self.board.queued(1);
         tokio::select! {

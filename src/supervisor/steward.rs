@@ -12,14 +12,14 @@ use super::warm::{Prepared, Problem, Setup, Warm};
 use crate::config::{Config, Fork};
 use crate::error::{Error, Result};
 use crate::project::Project;
+use crate::run::advice;
 use crate::run::outcome::{Outcome, Verdict, judge};
 use crate::run::output::{Capture, Captured};
 use crate::run::paths::Paths;
 use crate::run::report::{Facts, Leftover, Mode, Report, SkippedPath, Timing};
 use crate::run::{RunId, log::RunLog};
-use crate::worker::protocol::{Framework, ProcessMode, RunRequest};
-use crate::run::advice;
 use crate::worker::Broken;
+use crate::worker::protocol::{Framework, ProcessMode, RunRequest};
 
 /// How often a run is tried that never began, because the zygote was gone by then.
 const STARTS: u32 = 3;
@@ -32,7 +32,11 @@ pub(super) async fn serve(
     shutdown: CancellationToken,
     eager: bool,
 ) {
-    let mut steward = Steward { warm: Warm::default(), board, runs: 0 };
+    let mut steward = Steward {
+        warm: Warm::default(),
+        board,
+        runs: 0,
+    };
     if eager {
         tokio::select! {
             () = steward.warm_up(&root) => {}
@@ -58,7 +62,11 @@ pub(super) async fn serve(
                 return;
             }
         };
-        steward = served.unwrap_or_else(|_| Steward { warm: Warm::default(), board, runs });
+        steward = served.unwrap_or_else(|_| Steward {
+            warm: Warm::default(),
+            board,
+            runs,
+        });
         steward.board.at_rest(steward.warm.booted());
     }
 }
@@ -82,9 +90,18 @@ impl Steward {
     /// Boots ahead of the first call. What goes wrong is for the first call to report.
     async fn warm_up(&mut self, root: &std::path::Path) {
         let Ok(config) = Config::load(root) else { return };
-        let Ok(project) = Project::at(root, &config) else { return };
+        let Ok(project) = Project::at(root, &config) else {
+            return;
+        };
         self.board.preparing();
-        let _ = self.warm.ready(&Setup { project, config, framework: Framework::Rspec }).await;
+        let _ = self
+            .warm
+            .ready(&Setup {
+                project,
+                config,
+                framework: Framework::Rspec,
+            })
+            .await;
         self.board.at_rest(self.warm.booted());
     }
 
@@ -94,7 +111,10 @@ impl Steward {
         }
         self.runs += 1;
         let id = RunId(self.runs);
-        let answer = self.attempt(id, &call).await.map(|attempt| self.report(id, &call.checked, attempt));
+        let answer = self
+            .attempt(id, &call)
+            .await
+            .map(|attempt| self.report(id, &call.checked, attempt));
         // A caller that has gone away needs no answer.
         let _ = call.reply.send(answer);
         self
@@ -112,7 +132,12 @@ impl Steward {
         let mut prepared = Prepared::default();
         for _ in 0..STARTS {
             self.board.preparing();
-            let attempt = |prepared, end| Attempt { mode: Mode::Fork, prepared, waited, end };
+            let attempt = |prepared, end| Attempt {
+                mode: Mode::Fork,
+                prepared,
+                waited,
+                end,
+            };
             let booted = match self.warm.ready(&call.checked.setup).await {
                 Ok((more, booted)) => {
                     prepared.add(more);
@@ -148,7 +173,12 @@ impl Steward {
         self.board.running(id);
         let request = request(id, &call.checked, ProcessMode::Spawn);
         match execute::spawned(&plan, &request, call.checked.limits, &call.cancel).await {
-            Ok(ran) => Ok(Attempt { mode, prepared: Prepared::default(), waited, end: Ok(ran) }),
+            Ok(ran) => Ok(Attempt {
+                mode,
+                prepared: Prepared::default(),
+                waited,
+                end: Ok(ran),
+            }),
             Err(NotStarted::Refused(reason) | NotStarted::Lost(reason)) => Err(not_started(&reason)),
         }
     }
@@ -174,12 +204,22 @@ fn not_started(reason: &str) -> Error {
 }
 
 fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunRequest {
-    let RunArguments { example, seed, fail_fast, .. } = call.arguments.clone();
+    let RunArguments {
+        example,
+        seed,
+        fail_fast,
+        ..
+    } = call.arguments.clone();
     RunRequest {
         run: id.to_string(),
         root: call.root().clone(),
         mode,
-        arguments: call.selection.selectors.iter().map(crate::project::Selector::to_argument).collect(),
+        arguments: call
+            .selection
+            .selectors
+            .iter()
+            .map(crate::project::Selector::to_argument)
+            .collect(),
         example,
         seed,
         fail_fast: fail_fast.unwrap_or(false),
@@ -192,7 +232,14 @@ fn ran_facts(id: RunId, call: &Checked, mode: Mode, prepared: &Prepared, waited:
     Facts {
         id,
         mode,
-        command: command(call, ran.log.started.as_ref().filter(|started| started.random).map(|started| started.seed)),
+        command: command(
+            call,
+            ran.log
+                .started
+                .as_ref()
+                .filter(|started| started.random)
+                .map(|started| started.seed),
+        ),
         hint: advice::of_run(&verdict, &ran.log, mode == Mode::Fork),
         warnings: warnings(&ran),
         leftovers: ran.leftovers.iter().map(leftover).collect(),
@@ -213,15 +260,31 @@ fn ran_facts(id: RunId, call: &Checked, mode: Mode, prepared: &Prepared, waited:
 }
 
 fn problem_facts(id: RunId, call: &Checked, prepared: &Prepared, waited: f64, problem: Problem) -> Facts {
-    let Problem { outcome, broken: Broken { failure, stderr }, .. } = problem;
+    let Problem {
+        outcome,
+        broken: Broken { failure, stderr },
+        ..
+    } = problem;
     Facts {
         id,
         mode: Mode::Fork,
-        verdict: Verdict { outcome, reason: Some(why(outcome).to_owned()) },
+        verdict: Verdict {
+            outcome,
+            reason: Some(why(outcome).to_owned()),
+        },
         log: RunLog::default(),
         stdout: nothing(),
-        stderr: Captured { bytes: stderr.len() as u64, text: stderr, dropped: 0 },
-        timing: Timing { boot: prepared.boot, wait: waited, load: prepared.load, run: 0.0 },
+        stderr: Captured {
+            bytes: stderr.len() as u64,
+            text: stderr,
+            dropped: 0,
+        },
+        timing: Timing {
+            boot: prepared.boot,
+            wait: waited,
+            load: prepared.load,
+            run: 0.0,
+        },
         command: command(call, None),
         hint: Some(advice::of_problem(outcome, &failure)),
         error: Some(failure),
@@ -246,11 +309,19 @@ fn nothing() -> Captured {
 
 fn skipped(call: &Checked) -> Vec<SkippedPath> {
     let skipped = call.selection.skipped.iter();
-    skipped.map(|entry| SkippedPath { path: entry.path.clone(), reason: entry.reason.clone() }).collect()
+    skipped
+        .map(|entry| SkippedPath {
+            path: entry.path.clone(),
+            reason: entry.reason.clone(),
+        })
+        .collect()
 }
 
 fn leftover(found: &crate::process::tree::Leftover) -> Leftover {
-    Leftover { pid: found.pid, command: found.command.clone() }
+    Leftover {
+        pid: found.pid,
+        command: found.command.clone(),
+    }
 }
 
 /// What a caller must know beside the verdict.
@@ -259,17 +330,27 @@ fn warnings(ran: &Ran) -> Vec<String> {
     if let Some(started) = &ran.log.started {
         let hidden = started.loaded.saturating_sub(started.selected);
         let filters = started.filters.include.iter().map(|rule| format!("only {rule}"));
-        let filters: Vec<String> =
-            filters.chain(started.filters.exclude.iter().map(|rule| format!("not {rule}"))).collect();
+        let filters: Vec<String> = filters
+            .chain(started.filters.exclude.iter().map(|rule| format!("not {rule}")))
+            .collect();
         if hidden > 0 && !filters.is_empty() {
-            warnings.push(format!("{hidden} examples were hidden by filters of the project: {}", filters.join(", ")));
+            warnings.push(format!(
+                "{hidden} examples were hidden by filters of the project: {}",
+                filters.join(", ")
+            ));
         }
         if started.fail_fast && ran.log.not_run() > 0 {
-            warnings.push(format!("stopped at the first failure; {} examples did not run", ran.log.not_run()));
+            warnings.push(format!(
+                "stopped at the first failure; {} examples did not run",
+                ran.log.not_run()
+            ));
         }
     }
     if ran.leftovers_total > 0 {
-        warnings.push(format!("the run left {} processes behind; they were killed", ran.leftovers_total));
+        warnings.push(format!(
+            "the run left {} processes behind; they were killed",
+            ran.leftovers_total
+        ));
     }
     if !ran.survivors.is_empty() {
         warnings.push(format!("{} processes could not be killed", ran.survivors.len()));
@@ -295,9 +376,17 @@ fn command(call: &Checked, seed: Option<u32>) -> String {
 
 /// For a POSIX shell; a leading dash becomes a path, so that it is no option.
 fn quote(word: &str) -> String {
-    let word = if word.starts_with('-') { format!("./{word}") } else { word.to_owned() };
+    let word = if word.starts_with('-') {
+        format!("./{word}")
+    } else {
+        word.to_owned()
+    };
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,@%+=".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if !word.is_empty() && word.chars().all(plain) {
+        word
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 impl Prepared {

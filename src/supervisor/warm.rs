@@ -92,7 +92,11 @@ impl Setup {
     pub fn plan(&self) -> Result<Plan> {
         let env: Variables = environment::clean(std::env::vars_os());
         let ruby = ruby::resolve(&self.project.root, &env, self.config.ruby_command.as_deref())?;
-        Ok(Plan { root: self.project.root.clone(), ruby, env })
+        Ok(Plan {
+            root: self.project.root.clone(),
+            ruby,
+            env,
+        })
     }
 }
 
@@ -108,7 +112,11 @@ impl Warm {
             self.drop_the_dead().await;
             let effect = self.look(setup, &mut prepared).await;
             if let Err((outcome, broken)) = self.apply(effect, setup, &mut prepared).await {
-                return Err(Problem { outcome, broken, prepared });
+                return Err(Problem {
+                    outcome,
+                    broken,
+                    prepared,
+                });
             }
             if effect == Effect::Nothing {
                 break;
@@ -156,7 +164,11 @@ impl Warm {
         if let Some(trigger) = change.and_then(|change| describe(effect, change, &setup.project.root)) {
             prepared.trigger = Some(trigger);
         }
-        if effect == Effect::Nothing && booted.zygote.is_none() { Effect::NewZygote } else { effect }
+        if effect == Effect::Nothing && booted.zygote.is_none() {
+            Effect::NewZygote
+        } else {
+            effect
+        }
     }
 
     async fn apply(
@@ -183,11 +195,15 @@ impl Warm {
             None => Watch::before_boot(&setup.project.root, setup.test_dirs()),
         };
         let targets = watch.targets();
-        let before = spawn_blocking(move || Before { snapshot: Snapshot::take(&targets), targets });
+        let before = spawn_blocking(move || Before {
+            snapshot: Snapshot::take(&targets),
+            targets,
+        });
         let booted = self.start(setup).await;
         prepared.boot += started.elapsed().as_secs_f64();
         let (worker, ready) = booted.map_err(|broken| (Outcome::BootFailed, broken))?;
-        self.settle(setup, before.await.unwrap_or_default(), worker, ready).await;
+        self.settle(setup, before.await.unwrap_or_default(), worker, ready)
+            .await;
         Ok(())
     }
 
@@ -220,12 +236,24 @@ impl Warm {
         let changed = changes.into_iter().map(|change| change.path);
         let changed: BTreeSet<PathBuf> = changed.filter(|path| watch.effect(path) > Effect::NewZygote).collect();
         let own = changed.is_subset(&self.changed_by_boot);
-        let baseline = if own { baseline } else { baseline.with_older(&before, &changed) };
+        let baseline = if own {
+            baseline
+        } else {
+            baseline.with_older(&before, &changed)
+        };
         self.changed_by_boot = changed;
         self.boots += 1;
         self.gone = None;
         let since = Instant::now();
-        self.booted = Some(Booted { worker, ready, id: self.boots, since, watch, baseline, zygote: None });
+        self.booted = Some(Booted {
+            worker,
+            ready,
+            id: self.boots,
+            since,
+            watch,
+            baseline,
+            zygote: None,
+        });
     }
 
     async fn reload(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), (Outcome, Broken)> {
@@ -255,7 +283,10 @@ impl Warm {
         booted.drop_zygote().await;
         let started = Instant::now();
         booted.accept().await;
-        let loaded = booted.worker.zygote(setup.framework, &setup.config.preload, setup.boot_limit()).await;
+        let loaded = booted
+            .worker
+            .zygote(setup.framework, &setup.config.preload, setup.boot_limit())
+            .await;
         prepared.load += started.elapsed().as_secs_f64();
         match loaded {
             Ok(zygote) => {
@@ -278,7 +309,9 @@ impl Warm {
 impl Booted {
     /// Ruby and Rails as booted; the test framework only once a zygote has loaded it.
     pub fn versions(&self) -> Versions {
-        self.zygote.as_ref().map_or_else(|| self.ready.versions.clone(), |zygote| zygote.loaded.versions.clone())
+        self.zygote
+            .as_ref()
+            .map_or_else(|| self.ready.versions.clone(), |zygote| zygote.loaded.versions.clone())
     }
 
     async fn changes(&mut self, test_dirs: Vec<PathBuf>) -> Vec<Change> {
@@ -297,7 +330,8 @@ impl Booted {
 
     /// What is on disk now is what will be loaded next: a change after this moment is a change.
     async fn accept(&mut self) {
-        self.retake(|baseline, now| drop(std::mem::replace(baseline, now))).await;
+        self.retake(|baseline, now| drop(std::mem::replace(baseline, now)))
+            .await;
     }
 
     /// Files that came to be watched by what was just loaded join the baseline; the others keep theirs.

@@ -56,13 +56,22 @@ impl Watch {
     /// `test_dirs`: absolute directories of spec files and their helpers.
     pub fn new(root: &Path, inputs: Inputs, test_dirs: Vec<PathBuf>) -> Self {
         let features = inputs.features.iter().cloned().collect();
-        Watch { root: root.to_owned(), inputs, features, zygote_features: HashSet::new(), test_dirs }
+        Watch {
+            root: root.to_owned(),
+            inputs,
+            features,
+            zygote_features: HashSet::new(),
+            test_dirs,
+        }
     }
 
     /// What is known before the first boot: where an app keeps its code. A change during the boot must not be missed.
     pub fn before_boot(root: &Path, test_dirs: Vec<PathBuf>) -> Self {
         let dirs = ["app", "packs", "engines", "gems"].map(|dir| root.join(dir)).to_vec();
-        let inputs = Inputs { reload_dirs: dirs, ..Inputs::default() };
+        let inputs = Inputs {
+            reload_dirs: dirs,
+            ..Inputs::default()
+        };
         Watch::new(root, inputs, test_dirs)
     }
 
@@ -73,7 +82,11 @@ impl Watch {
 
     /// The files that the zygote has loaded on top of the worker's.
     pub fn loaded_by_zygote(&mut self, features: &[PathBuf]) {
-        self.zygote_features = features.iter().filter(|file| !self.features.contains(*file)).cloned().collect();
+        self.zygote_features = features
+            .iter()
+            .filter(|file| !self.features.contains(*file))
+            .cloned()
+            .collect();
     }
 
     /// Everything to look at.
@@ -84,7 +97,10 @@ impl Watch {
         targets.extend(self.config_dirs().iter().map(|dir| tree(dir, None)));
         targets.push(tree(&self.root.join("db"), Some(&["rb", "sql"])));
         targets.push(tree(&self.root.join("lib"), Some(&["rb"])));
-        let named = BOOT_FILES.iter().chain(FRAMEWORK_FILES).map(|name| self.root.join(name));
+        let named = BOOT_FILES
+            .iter()
+            .chain(FRAMEWORK_FILES)
+            .map(|name| self.root.join(name));
         let reported = [&self.inputs.reload_files, &self.inputs.features, &self.inputs.gemfiles];
         targets.extend(named.chain(reported.into_iter().flatten().cloned()).map(Target::File));
         targets.extend(self.zygote_features.iter().cloned().map(Target::File));
@@ -111,13 +127,19 @@ impl Watch {
         changes
             .iter()
             .map(|change| (self.effect(&change.path), Some(change)))
-            .fold((Effect::Nothing, None), |dearest, next| if next.0 > dearest.0 { next } else { dearest })
+            .fold(
+                (Effect::Nothing, None),
+                |dearest, next| if next.0 > dearest.0 { next } else { dearest },
+            )
     }
 
     fn reloadable(&self, path: &Path) -> bool {
         self.inputs.reload_files.iter().any(|file| file == path)
             || (ruby(path) && below(path, &self.inputs.reload_dirs))
-            || below(path, &["config/locales", "config/routes"].map(|dir| self.root.join(dir)))
+            || below(
+                path,
+                &["config/locales", "config/routes"].map(|dir| self.root.join(dir)),
+            )
     }
 
     /// A new file in a lib/ directory may be required by a glob beside the ones that were.
@@ -152,7 +174,11 @@ impl Watch {
 
 fn tree(dir: &Path, extensions: Option<&[&str]>) -> Target {
     let extensions = extensions.map(|list| list.iter().map(Into::into).collect());
-    Target::Tree { dir: dir.to_owned(), extensions, exclude: Vec::new() }
+    Target::Tree {
+        dir: dir.to_owned(),
+        extensions,
+        exclude: Vec::new(),
+    }
 }
 
 fn ruby(path: &Path) -> bool {
@@ -165,5 +191,7 @@ fn below(path: &Path, dirs: &[PathBuf]) -> bool {
 
 /// Without the directories that lie in another one of the list.
 fn outermost(dirs: &[PathBuf]) -> Vec<&PathBuf> {
-    dirs.iter().filter(|dir| !dirs.iter().any(|other| other != *dir && dir.starts_with(other))).collect()
+    dirs.iter()
+        .filter(|dir| !dirs.iter().any(|other| other != *dir && dir.starts_with(other)))
+        .collect()
 }

@@ -89,7 +89,15 @@ impl Plan {
         let extra = [("COATEPEC_SOCKET_FD", SOCKET_FD.to_string())];
         let fds = vec![(socket, SOCKET_FD), (out, 1), (err, 2)];
         let launch = self.launch("worker", &extra, fds)?;
-        Ok((launch, WorkerPipes { sender, reader, stdout, stderr }))
+        Ok((
+            launch,
+            WorkerPipes {
+                sender,
+                reader,
+                stdout,
+                stderr,
+            },
+        ))
     }
 
     pub fn spawn(&self, request: &RunRequest) -> io::Result<(Launch, SpawnPipes)> {
@@ -98,8 +106,10 @@ impl Plan {
         let (events, records) = fds::pipe()?;
         let body = serde_json::to_vec(request).expect("a request is plain data");
         let body = fds::sealed_memfd("coatepec-request", &body)?;
-        let extra =
-            [("COATEPEC_EVENTS_FD", EVENTS_FD.to_string()), ("COATEPEC_REQUEST_FD", REQUEST_FD.to_string())];
+        let extra = [
+            ("COATEPEC_EVENTS_FD", EVENTS_FD.to_string()),
+            ("COATEPEC_REQUEST_FD", REQUEST_FD.to_string()),
+        ];
         let fds = vec![(records, EVENTS_FD), (body, REQUEST_FD), (out, 1), (err, 2)];
         let launch = self.launch("spawn", &extra, fds)?;
         Ok((launch, SpawnPipes { stdout, stderr, events }))
@@ -117,15 +127,30 @@ impl Plan {
         env.insert("COATEPEC_ROLE".into(), role.into());
         env.insert("COATEPEC_CODE_FD".into(), CODE_FD.to_string().into());
         env.insert("COATEPEC_CODE_HASH".into(), code_hash().into());
-        env.extend(extra.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))));
+        env.extend(
+            extra
+                .iter()
+                .map(|(name, value)| (OsString::from(name), OsString::from(value))),
+        );
         let mut argv = self.ruby.argv.clone();
         argv.extend(["-e".into(), BOOTSTRAP.into()]);
         let env = env.into_iter().collect();
-        Ok(Launch { argv, cwd: self.root.clone(), env, fds, policy: Policy::default() })
+        Ok(Launch {
+            argv,
+            cwd: self.root.clone(),
+            env,
+            fds,
+            policy: Policy::default(),
+        })
     }
 }
 
 /// Names and contents in turn, separated by NUL, which neither contains.
 fn code() -> Vec<u8> {
-    SOURCES.iter().flat_map(|(name, code)| [name.as_bytes(), b"\0", code.as_bytes(), b"\0"]).flatten().copied().collect()
+    SOURCES
+        .iter()
+        .flat_map(|(name, code)| [name.as_bytes(), b"\0", code.as_bytes(), b"\0"])
+        .flatten()
+        .copied()
+        .collect()
 }

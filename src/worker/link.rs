@@ -52,13 +52,24 @@ impl Link {
         let shared = Arc::new(Mutex::new(Shared::default()));
         let (unasked, receiver) = mpsc::unbounded_channel();
         tokio::spawn(listen(reader, Arc::clone(&shared), unasked));
-        (Link { sender: tokio::sync::Mutex::new(sender), shared }, receiver)
+        (
+            Link {
+                sender: tokio::sync::Mutex::new(sender),
+                shared,
+            },
+            receiver,
+        )
     }
 
     /// Asks, and waits for the answer however long it takes: the caller bounds it.
     pub async fn ask(&self, ask: &Ask, fds: &[BorrowedFd<'_>]) -> Result<Told, Lost> {
         let (id, answer) = self.expect()?;
-        let mut line = serde_json::to_vec(&Envelope { id, fds: fds.len(), ask }).expect("a question is plain data");
+        let mut line = serde_json::to_vec(&Envelope {
+            id,
+            fds: fds.len(),
+            ask,
+        })
+        .expect("a question is plain data");
         line.push(b'\n');
         let sent = self.sender.lock().await.send_with_fds(&line, fds).await;
         if sent.is_err() {

@@ -66,8 +66,18 @@ impl Worker {
         let kept = spawn::spawn(launch).map_err(|refused| Broken::ours(&refused.to_string()))?;
         let (link, hello) = Link::new(pipes.sender, pipes.reader);
         let (stdout, stderr) = (Tail::read(pipes.stdout), Tail::read(pipes.stderr));
-        let ruby = kept.started().await.map_err(|refused| Broken::ours(&refused.to_string()))?;
-        Ok(Worker { kept, link, hello, stdout, stderr, pid: ruby.pid.as_raw() })
+        let ruby = kept
+            .started()
+            .await
+            .map_err(|refused| Broken::ours(&refused.to_string()))?;
+        Ok(Worker {
+            kept,
+            link,
+            hello,
+            stdout,
+            stderr,
+            pid: ruby.pid.as_raw(),
+        })
     }
 
     /// What adopts the orphans of everything below.
@@ -77,15 +87,26 @@ impl Worker {
 
     /// Loads the app. `limit` counts from the start of the process.
     pub async fn boot(&mut self, root: &Path, environment: &Path, limit: Duration) -> Result<Ready, Broken> {
-        let ask = Ask::Boot { root: root.to_owned(), environment: environment.to_owned() };
+        let ask = Ask::Boot {
+            root: root.to_owned(),
+            environment: environment.to_owned(),
+        };
         let booted = timeout(limit, async {
             self.greet().await?;
             self.link.ask(&ask, &[]).await.map_err(|lost| Lost::to_string(&lost))
         });
         match booted.await {
-            Ok(Ok(Told::Ready { seconds, versions, inputs, eager_load_error })) => {
-                Ok(Ready { versions, inputs, seconds, eager_load_error })
-            }
+            Ok(Ok(Told::Ready {
+                seconds,
+                versions,
+                inputs,
+                eager_load_error,
+            })) => Ok(Ready {
+                versions,
+                inputs,
+                seconds,
+                eager_load_error,
+            }),
             Ok(Ok(Told::BootFailed { error, .. })) => Err(self.broken(error).await),
             Ok(Ok(other)) => Err(self.died(&format!("an unexpected answer: {other:?}")).await),
             Ok(Err(cause)) => Err(self.died(&cause).await),
@@ -105,9 +126,17 @@ impl Worker {
     }
 
     /// Forks a zygote, which loads the test helper.
-    pub async fn zygote(&mut self, framework: Framework, preload: &[PathBuf], limit: Duration) -> Result<Zygote, Broken> {
+    pub async fn zygote(
+        &mut self,
+        framework: Framework,
+        preload: &[PathBuf],
+        limit: Duration,
+    ) -> Result<Zygote, Broken> {
         let (fds, pipes) = zygote::Pipes::new().map_err(|error| Broken::ours(&error.to_string()))?;
-        let ask = Ask::Zygote { framework, preload: preload.to_vec() };
+        let ask = Ask::Zygote {
+            framework,
+            preload: preload.to_vec(),
+        };
         let pid = match timeout(REPLY, self.link.ask(&ask, &fds.borrow())).await {
             Ok(Ok(Told::Forked { pid })) => pid,
             Ok(Ok(Told::Refused { reason })) => return Err(Broken::ours(&reason)),
@@ -121,7 +150,10 @@ impl Worker {
 
     /// Whether it answers.
     pub async fn alive(&self) -> bool {
-        matches!(timeout(REPLY, self.link.ask(&Ask::Ping {}, &[])).await, Ok(Ok(Told::Pong {})))
+        matches!(
+            timeout(REPLY, self.link.ask(&Ask::Ping {}, &[])).await,
+            Ok(Ok(Told::Pong {}))
+        )
     }
 
     /// Waits for a zygote that has ended, so that its pid is free again.
@@ -142,7 +174,11 @@ impl Worker {
     /// The very first line must be from a worker of this build.
     async fn greet(&mut self) -> Result<(), String> {
         match self.hello.recv().await {
-            Some(Told::Hello { protocol, code, .. }) if protocol == protocol::VERSION && code == launch::code_hash() => Ok(()),
+            Some(Told::Hello { protocol, code, .. })
+                if protocol == protocol::VERSION && code == launch::code_hash() =>
+            {
+                Ok(())
+            }
             Some(Told::Hello { protocol, code, .. }) => Err(format!(
                 "the worker speaks protocol {protocol} (code {code}), and this supervisor {} (code {})",
                 protocol::VERSION,
@@ -154,7 +190,10 @@ impl Worker {
     }
 
     async fn broken(&self, failure: Failure) -> Broken {
-        Broken { failure, stderr: self.stderr.settled().await }
+        Broken {
+            failure,
+            stderr: self.stderr.settled().await,
+        }
     }
 
     /// The process is gone, or not to be trusted any more.
@@ -163,7 +202,12 @@ impl Worker {
             Ok(exit) => format!("the worker {}", describe(exit)),
             _ => format!("the worker can't be talked to: {cause}"),
         };
-        self.broken(Failure { class: "WorkerDied".to_owned(), message, ..Failure::default() }).await
+        self.broken(Failure {
+            class: "WorkerDied".to_owned(),
+            message,
+            ..Failure::default()
+        })
+        .await
     }
 }
 
@@ -174,13 +218,27 @@ impl Broken {
             Some(hint) => format!("{error} ({hint})"),
             None => error.to_string(),
         };
-        let failure = Failure { class: error.kind.code().to_owned(), message, ..Failure::default() };
-        Broken { failure, stderr: String::new() }
+        let failure = Failure {
+            class: error.kind.code().to_owned(),
+            message,
+            ..Failure::default()
+        };
+        Broken {
+            failure,
+            stderr: String::new(),
+        }
     }
 
     fn ours(message: &str) -> Broken {
-        let failure = Failure { class: "WorkerDied".to_owned(), message: message.to_owned(), ..Failure::default() };
-        Broken { failure, stderr: String::new() }
+        let failure = Failure {
+            class: "WorkerDied".to_owned(),
+            message: message.to_owned(),
+            ..Failure::default()
+        };
+        Broken {
+            failure,
+            stderr: String::new(),
+        }
     }
 }
 
@@ -199,4 +257,3 @@ fn too_slow(what: &str, limit: Duration) -> Failure {
         ..Failure::default()
     }
 }
-

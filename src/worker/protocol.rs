@@ -21,7 +21,10 @@ pub enum Ask {
     Reload {},
     /// Worker: fork a zygote; brings its socket, stdout and stderr. Answered by `forked` or `refused`; the zygote
     /// then says `loaded` or `load_failed` on its own socket.
-    Zygote { framework: Framework, preload: Vec<PathBuf> },
+    Zygote {
+        framework: Framework,
+        preload: Vec<PathBuf>,
+    },
     /// Zygote: fork a run; brings stdout, stderr, events and the pipe it waits on for `go`. Answered by `forked`.
     Run(RunRequest),
     /// Worker or zygote: wait for a child that has ended. Answered by `reaped`.
@@ -77,18 +80,52 @@ pub struct Answer {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Told {
-    Hello { protocol: u32, code: String, pid: i32, ruby: String },
-    Ready { seconds: f64, versions: Versions, inputs: Inputs, eager_load_error: Option<Failure> },
-    BootFailed { seconds: f64, error: Failure },
-    Reloaded { seconds: f64, inputs: Inputs, eager_load_error: Option<Failure> },
-    ReloadFailed { seconds: f64, error: Failure },
-    Forked { pid: i32 },
-    Loaded { seconds: f64, features: Vec<PathBuf>, versions: Versions },
-    LoadFailed { seconds: f64, error: Failure },
+    Hello {
+        protocol: u32,
+        code: String,
+        pid: i32,
+        ruby: String,
+    },
+    Ready {
+        seconds: f64,
+        versions: Versions,
+        inputs: Inputs,
+        eager_load_error: Option<Failure>,
+    },
+    BootFailed {
+        seconds: f64,
+        error: Failure,
+    },
+    Reloaded {
+        seconds: f64,
+        inputs: Inputs,
+        eager_load_error: Option<Failure>,
+    },
+    ReloadFailed {
+        seconds: f64,
+        error: Failure,
+    },
+    Forked {
+        pid: i32,
+    },
+    Loaded {
+        seconds: f64,
+        features: Vec<PathBuf>,
+        versions: Versions,
+    },
+    LoadFailed {
+        seconds: f64,
+        error: Failure,
+    },
     /// `status` or `signal`; neither when the child was not ours to wait for.
-    Reaped { status: Option<i32>, signal: Option<i32> },
+    Reaped {
+        status: Option<i32>,
+        signal: Option<i32>,
+    },
     Pong {},
-    Refused { reason: String },
+    Refused {
+        reason: String,
+    },
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, schemars::JsonSchema)]
@@ -154,15 +191,28 @@ pub enum RunEvent {
     ExampleStarted(Identity),
     ExampleFinished(ExampleFinished),
     /// What the framework would tell a person ("All examples were filtered out").
-    Message { text: String },
+    Message {
+        text: String,
+    },
     /// An error while loading a file, or in a hook around the suite or a group.
-    OutsideError { context: String, failure: Failure },
+    OutsideError {
+        context: String,
+        failure: Failure,
+    },
     /// The framework's runner came back.
-    Finished { status: i32, quit: bool, outside: u32 },
+    Finished {
+        status: i32,
+        quit: bool,
+        outside: u32,
+    },
     /// The exit handlers that count have run; the process leaves with this status.
-    Exit { status: i32 },
+    Exit {
+        status: i32,
+    },
     /// Asked for at the deadline.
-    Threads { threads: Vec<ThreadDump> },
+    Threads {
+        threads: Vec<ThreadDump>,
+    },
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]

@@ -38,7 +38,11 @@ impl Tail {
 
     /// What was printed so far.
     pub fn so_far(&self) -> Captured {
-        self.captured.lock().unwrap_or_else(PoisonError::into_inner).clone().finish()
+        self.captured
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+            .finish()
     }
 
     /// What was printed, given a moment for the last words to arrive.

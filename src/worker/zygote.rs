@@ -59,7 +59,15 @@ impl Pipes {
         let (sender, reader, socket) = channel::pair()?;
         let (stdout, out) = fds::pipe()?;
         let (stderr, err) = fds::pipe()?;
-        Ok((Given([socket, out, err]), Pipes { sender, reader, stdout, stderr }))
+        Ok((
+            Given([socket, out, err]),
+            Pipes {
+                sender,
+                reader,
+                stdout,
+                stderr,
+            },
+        ))
     }
 }
 
@@ -75,14 +83,34 @@ pub enum ForkEnd {
 impl Zygote {
     /// Waits until the forked zygote has loaded the helper.
     pub async fn load(pid: i32, pipes: Pipes, limit: Duration) -> Result<Zygote, Broken> {
-        let Pipes { sender, reader, stdout, stderr } = pipes;
+        let Pipes {
+            sender,
+            reader,
+            stdout,
+            stderr,
+        } = pipes;
         let (link, mut said) = Link::new(sender, reader);
         let (stdout, stderr) = (Tail::read(stdout), Tail::read(stderr));
         let failure = match timeout(limit, said.recv()).await {
-            Ok(Some(Told::Loaded { seconds, features, versions })) => match PidFd::open(Pid::from_raw(pid)) {
+            Ok(Some(Told::Loaded {
+                seconds,
+                features,
+                versions,
+            })) => match PidFd::open(Pid::from_raw(pid)) {
                 Ok(process) => {
-                    let loaded = Loaded { seconds, features, versions };
-                    return Ok(Zygote { link, process, pid, stdout, stderr, loaded });
+                    let loaded = Loaded {
+                        seconds,
+                        features,
+                        versions,
+                    };
+                    return Ok(Zygote {
+                        link,
+                        process,
+                        pid,
+                        stdout,
+                        stderr,
+                        loaded,
+                    });
                 }
                 Err(_) => died("died as soon as it had loaded the helper".to_owned()),
             },
@@ -91,7 +119,10 @@ impl Zygote {
             Ok(None) => died("ended the process without a word (exit! in the test helper, or a crash)".to_owned()),
             Err(_) => too_slow("load of the test helper", limit),
         };
-        Err(Broken { failure, stderr: stderr.settled().await })
+        Err(Broken {
+            failure,
+            stderr: stderr.settled().await,
+        })
     }
 
     /// Forks the process of a run; it waits for its `go`.
@@ -119,10 +150,17 @@ impl Zygote {
     }
 
     pub async fn alive(&self) -> bool {
-        matches!(timeout(REPLY, self.link.ask(&Ask::Ping {}, &[])).await, Ok(Ok(Told::Pong {})))
+        matches!(
+            timeout(REPLY, self.link.ask(&Ask::Ping {}, &[])).await,
+            Ok(Ok(Told::Pong {}))
+        )
     }
 }
 
 fn died(what: String) -> Failure {
-    Failure { class: "ZygoteDied".to_owned(), message: format!("the zygote {what}"), ..Failure::default() }
+    Failure {
+        class: "ZygoteDied".to_owned(),
+        message: format!("the zygote {what}"),
+        ..Failure::default()
+    }
 }
