@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
 
@@ -70,7 +70,7 @@ pub struct Config {
 }
 
 /// Whether runs are forked from the warm process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fork {
     /// Fork where it is safe.
@@ -107,7 +107,7 @@ pub struct SpecRun {
 }
 
 /// When a result has what the run wrote to stdout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IncludeStdout {
     /// If the run did not pass.
@@ -197,9 +197,7 @@ fn text(path: &Path) -> std::io::Result<String> {
         return Err(std::io::Error::other("it is not a file"));
     }
     let mut text = String::new();
-    File::open(path)?
-        .take(MAX_FILE_BYTES + 1)
-        .read_to_string(&mut text)?;
+    File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_string(&mut text)?;
     if text.len() as u64 > MAX_FILE_BYTES {
         return Err(std::io::Error::other("it is larger than 64 KiB"));
     }
@@ -230,6 +228,5 @@ fn explain(error: &serde_yaml::Error) -> Error {
 }
 
 fn invalid(message: String) -> Error {
-    Error::new(Kind::InvalidConfig, message)
-        .hint("`.coatepec.yml.example` explains every key and its range")
+    Error::new(Kind::InvalidConfig, message).hint("`.coatepec.yml.example` explains every key and its range")
 }

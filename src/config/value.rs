@@ -5,10 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::path::PathBuf;
 
-use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, Error, IntoDeserializer, SeqAccess, Unexpected,
-    Visitor,
-};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IntoDeserializer, SeqAccess, Unexpected, Visitor};
 
 /// Reads a whole number from `MIN` to `MAX`, both included.
 pub(super) fn within<'de, const MIN: u64, const MAX: u64, T, D>(from: D) -> Result<T, D::Error>
@@ -207,9 +204,7 @@ fn below_root(path: &str) -> Result<String, String> {
     let names = path.split('/').filter(|name| !matches!(*name, "" | "."));
     let names: Vec<&str> = names.collect();
     if path.starts_with('/') || names.contains(&"..") {
-        return Err(format!(
-            "`{path}` must be relative to the root and stay below it"
-        ));
+        return Err(format!("`{path}` must be relative to the root and stay below it"));
     }
     if names.is_empty() || path.contains(char::is_control) {
         return Err("a path is empty or has a control character".to_owned());

@@ -20,9 +20,7 @@ use nix::sys::stat::{FileStat, Mode, SFlag, fstatat};
 use super::tree::{Entry, EntryKind, Found, Tree, join};
 
 /// How directories are opened: not through a link, and not left open for a child.
-pub(super) const DIRECTORY: OFlag = OFlag::O_DIRECTORY
-    .union(OFlag::O_NOFOLLOW)
-    .union(OFlag::O_CLOEXEC);
+pub(super) const DIRECTORY: OFlag = OFlag::O_DIRECTORY.union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
 
 /// The files below a directory.
 #[derive(Debug)]
@@ -161,10 +159,7 @@ impl Tree for Disk {
     fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
         match self.probe(path) {
             Found::Symlink(_) => Err(Errno::ELOOP.into()),
-            _ => self.entries(
-                path,
-                openat(&self.fd, or_dot(path), DIRECTORY, Mode::empty())?,
-            ),
+            _ => self.entries(path, openat(&self.fd, or_dot(path), DIRECTORY, Mode::empty())?),
         }
     }
 }

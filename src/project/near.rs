@@ -18,11 +18,7 @@ pub(super) fn near_misses(wanted: &str, files: &[String]) -> Vec<String> {
 }
 
 fn directories(files: &[String]) -> BTreeSet<&str> {
-    let above = |file: &'_ str| {
-        file.match_indices('/')
-            .map(|(at, _)| at)
-            .collect::<Vec<_>>()
-    };
+    let above = |file: &'_ str| file.match_indices('/').map(|(at, _)| at).collect::<Vec<_>>();
     files
         .iter()
         .flat_map(|file| above(file).into_iter().map(move |at| &file[..at]))
@@ -32,20 +28,11 @@ fn directories(files: &[String]) -> BTreeSet<&str> {
 fn closest(wanted: &str, known: BTreeSet<&str>) -> Vec<String> {
     let mut scored: Vec<_> = known
         .into_iter()
-        .filter_map(|path| {
-            Some((
-                slips(name(wanted), name(path))?,
-                distance(wanted, path),
-                path,
-            ))
-        })
+        .filter_map(|path| Some((slips(name(wanted), name(path))?, distance(wanted, path), path)))
         .collect();
     scored.sort();
     scored.truncate(SUGGESTIONS);
-    scored
-        .into_iter()
-        .map(|(_, _, path)| path.to_owned())
-        .collect()
+    scored.into_iter().map(|(_, _, path)| path.to_owned()).collect()
 }
 
 /// The last name counts most: a right name in a wrong directory is the usual slip.

@@ -51,8 +51,7 @@ impl<'a, T: Tree> Policy<'a, T> {
     /// # Errors
     /// The refusal, with what was probably meant.
     pub(super) fn judge(&mut self, text: &str) -> Result<Target, Refusal> {
-        self.resolve(text)
-            .map_err(|refusal| self.suggest(refusal, text))
+        self.resolve(text).map_err(|refusal| self.suggest(refusal, text))
     }
 
     /// The most literal reading that the disk bears out; else the refusal of the least literal one,
@@ -84,11 +83,7 @@ impl<'a, T: Tree> Policy<'a, T> {
                 &path,
                 "is a directory, which has no lines or ids",
             )),
-            Found::Other(path) => Err(Refusal::wrong_kind(
-                text,
-                &path,
-                "is neither a file nor a directory",
-            )),
+            Found::Other(path) => Err(Refusal::wrong_kind(text, &path, "is neither a file nor a directory")),
             Found::Symlink(link) => Err(Refusal::symlink(text, &link)),
             Found::Missing => Err(Refusal::missing(text, &asked)),
             Found::Unreadable(why) => Err(Refusal::unreadable(text, &asked, &why)),
@@ -98,18 +93,10 @@ impl<'a, T: Tree> Policy<'a, T> {
     fn file(&self, text: &str, reading: Reading<'_>, path: String) -> Result<Target, Refusal> {
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", &path));
         if reading.path.ends_with('/') || reading.path.ends_with("/.") {
-            return Err(Refusal::wrong_kind(
-                text,
-                &path,
-                "is a file and no directory",
-            ));
+            return Err(Refusal::wrong_kind(text, &path, "is a file and no directory"));
         }
         if !is_spec(name) || self.rules.place(directory) != Place::Within {
-            return Err(Refusal::wrong_kind(
-                text,
-                &path,
-                "is no spec file (`…_spec.rb`)",
-            ));
+            return Err(Refusal::wrong_kind(text, &path, "is no spec file (`…_spec.rb`)"));
         }
         match Filter::parse(reading.suffix) {
             Some(filter) => Ok(Target::File(path, filter)),
@@ -118,9 +105,7 @@ impl<'a, T: Tree> Policy<'a, T> {
     }
 
     fn suggest(&mut self, refusal: Refusal, text: &str) -> Refusal {
-        let wanted = readings(text)
-            .last()
-            .and_then(|reading| normal(reading.path));
+        let wanted = readings(text).last().and_then(|reading| normal(reading.path));
         let (Some(wanted), true) = (wanted, refusal.is_about_the_path()) else {
             return refusal;
         };
@@ -143,11 +128,7 @@ fn well_formed(text: &str, root: &Path) -> Result<(), Refusal> {
         return Err(Refusal::too_long(text));
     }
     if text.contains(char::is_control) {
-        return Err(Refusal::new(
-            "control_character",
-            text,
-            "it has a control character",
-        ));
+        return Err(Refusal::new("control_character", text, "it has a control character"));
     }
     if text.starts_with('/') {
         let inside = Path::new(text).strip_prefix(root).ok();

@@ -65,8 +65,7 @@ impl Refusal {
 
     pub(super) fn too_many(given: usize) -> Refusal {
         let reason = format!("{given} selectors were given; the limit is {MAX_SELECTORS}");
-        Refusal::new("too_many", "", reason)
-            .hint("name the directory that holds the files, or split the call")
+        Refusal::new("too_many", "", reason).hint("name the directory that holds the files, or split the call")
     }
 
     pub(super) fn too_many_files(selector: &str) -> Refusal {
@@ -89,20 +88,17 @@ impl Refusal {
 
     pub(super) fn symlink(selector: &str, link: &str) -> Refusal {
         let reason = format!("`{}` is a symbolic link, and none is followed", shown(link));
-        Refusal::new("symlink", selector, reason)
-            .hint("name the place that it leads to, if that is below the root")
+        Refusal::new("symlink", selector, reason).hint("name the place that it leads to, if that is below the root")
     }
 
     pub(super) fn parent_directory(selector: &str) -> Refusal {
-        Refusal::new("parent_directory", selector, "it has `..` in it")
-            .hint("name the place itself")
+        Refusal::new("parent_directory", selector, "it has `..` in it").hint("name the place itself")
     }
 
     pub(super) fn outside(selector: &str, path: &str, rules: &Rules) -> Refusal {
         let (path, roots) = (shown(path), shown(&rules.roots().join(", ")));
         let reason = format!("`{path}` is in none of the directories for specs: {roots}");
-        Refusal::new("outside_roots", selector, reason)
-            .hint("`spec_roots` in `.coatepec.yml` names more of them")
+        Refusal::new("outside_roots", selector, reason).hint("`spec_roots` in `.coatepec.yml` names more of them")
     }
 
     pub(super) fn missing(selector: &str, path: &str) -> Refusal {
@@ -126,9 +122,8 @@ impl Refusal {
 
     pub(super) fn malformed(selector: &str, suffix: &str, path: &str) -> Refusal {
         let reason = format!("`{}` after `{}` is malformed", shown(suffix), shown(path));
-        Refusal::new("malformed_suffix", selector, reason).hint(
-            "lines are written `:12` or `:12:40`, ids `[1:2]` or `[1:2,1:3]`; all count from 1",
-        )
+        Refusal::new("malformed_suffix", selector, reason)
+            .hint("lines are written `:12` or `:12:40`, ids `[1:2]` or `[1:2,1:3]`; all count from 1")
     }
 
     pub(super) fn holds_none(selector: &str, directory: &str, found: &Expansion) -> Refusal {
@@ -143,8 +138,7 @@ impl Refusal {
     }
 
     pub(super) fn ambiguous(selector: &str) -> Refusal {
-        Refusal::new("ambiguous", selector, "a directory has this very name, too")
-            .hint("name the whole file")
+        Refusal::new("ambiguous", selector, "a directory has this very name, too").hint("name the whole file")
     }
 }
 

@@ -83,11 +83,7 @@ impl fmt::Display for Selector {
 ///
 /// # Errors
 /// Every selector that is refused, in the order given.
-pub fn select(
-    root: &Path,
-    rules: &Rules,
-    named: &[impl AsRef<OsStr>],
-) -> Result<Selection, Vec<Refusal>> {
+pub fn select(root: &Path, rules: &Rules, named: &[impl AsRef<OsStr>]) -> Result<Selection, Vec<Refusal>> {
     let disk = Disk::open(root).map_err(|error| {
         let reason = format!("failed to open the root of the project: {error}");
         vec![Refusal::new("not_found", ".", reason)]
@@ -99,11 +95,7 @@ pub fn select(
 ///
 /// # Errors
 /// Every selector that is refused, in the order given.
-pub fn select_in(
-    tree: &impl Tree,
-    rules: &Rules,
-    named: &[impl AsRef<OsStr>],
-) -> Result<Selection, Vec<Refusal>> {
+pub fn select_in(tree: &impl Tree, rules: &Rules, named: &[impl AsRef<OsStr>]) -> Result<Selection, Vec<Refusal>> {
     match named.len() {
         0 => return Err(vec![Refusal::none_given()]),
         1..=MAX_SELECTORS => {}
@@ -115,9 +107,7 @@ pub fn select_in(
         policy: Policy::new(tree, rules),
         picked: Picked::default(),
     };
-    let refused = named
-        .iter()
-        .filter_map(|text| picker.pick(text.as_ref()).err());
+    let refused = named.iter().filter_map(|text| picker.pick(text.as_ref()).err());
     none(refused.collect())?;
     let selection = picker.picked.selection();
     none(unfit(tree, &selection.selectors))?;
@@ -125,11 +115,7 @@ pub fn select_in(
 }
 
 fn none(refused: Vec<Refusal>) -> Result<(), Vec<Refusal>> {
-    if refused.is_empty() {
-        Ok(())
-    } else {
-        Err(refused)
-    }
+    if refused.is_empty() { Ok(()) } else { Err(refused) }
 }
 
 struct Picker<'a, T> {
@@ -142,11 +128,7 @@ struct Picker<'a, T> {
 impl<T: Tree> Picker<'_, T> {
     fn pick(&mut self, text: &OsStr) -> Result<(), Refusal> {
         let Some(text) = text.to_str() else {
-            return Err(Refusal::new(
-                "not_utf8",
-                &text.to_string_lossy(),
-                "it is not UTF-8",
-            ));
+            return Err(Refusal::new("not_utf8", &text.to_string_lossy(), "it is not UTF-8"));
         };
         match self.policy.judge(text)? {
             Target::File(path, filter) => self.picked.add(path, filter),
@@ -175,12 +157,9 @@ fn unfit(tree: &impl Tree, selectors: &[Selector]) -> Vec<Refusal> {
         return vec![Refusal::too_many_files("")];
     }
     // RSpec takes an argument that is a directory for that, even if it looks like a file with lines.
-    let filtered = selectors
-        .iter()
-        .filter(|selector| selector.filter != Filter::All);
+    let filtered = selectors.iter().filter(|selector| selector.filter != Filter::All);
     let named = filtered.map(Selector::to_string);
-    let ambiguous =
-        named.filter(|text| !matches!(tree.probe(text), Found::Missing | Found::File(_)));
+    let ambiguous = named.filter(|text| !matches!(tree.probe(text), Found::Missing | Found::File(_)));
     ambiguous.map(|text| Refusal::ambiguous(&text)).collect()
 }
 

@@ -4,9 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use coatepec::config::nearest::{distance, nearest};
-use coatepec::config::{
-    Config, Defaults, EXAMPLE, EngineRoutes, FILE, Fork, IncludeStdout, Routes, SpecRun,
-};
+use coatepec::config::{Config, Defaults, EXAMPLE, EngineRoutes, FILE, Fork, IncludeStdout, Routes, SpecRun};
 use coatepec::error::{Error, Kind};
 
 /// The example with its settings, which have no space or more than one behind the `#`, uncommented.
@@ -152,11 +150,7 @@ fn nothing_written_means_the_default() {
         "fork_unsafe_gems:\nboot:\nruby_command:\n",
     ];
     for text in empty {
-        assert_eq!(
-            Config::parse(text).expect(text),
-            Config::default(),
-            "{text:?}"
-        );
+        assert_eq!(Config::parse(text).expect(text), Config::default(), "{text:?}");
     }
 }
 
@@ -197,11 +191,7 @@ fn an_unknown_word_is_named_with_its_line_and_the_nearest_right_one() {
     for (text, message, hint) in table {
         let error = refused(text);
         assert!(error.message.contains(message), "{}", error.message);
-        assert!(
-            error.hint.as_ref().unwrap().starts_with(hint),
-            "{:?}",
-            error.hint
-        );
+        assert!(error.hint.as_ref().unwrap().starts_with(hint), "{:?}", error.hint);
     }
 }
 
@@ -220,26 +210,14 @@ fn a_value_out_of_range_is_answered_with_the_range() {
     for (key, values, range) in table {
         for value in values.split(' ') {
             let message = refused(&format!("fork: auto\n{key}: {value}\n")).message;
-            assert!(
-                message.contains(key) && message.contains(range),
-                "{value}: {message}"
-            );
+            assert!(message.contains(key) && message.contains(range), "{value}: {message}");
             assert!(message.contains("line 2"), "{value}: {message}");
         }
     }
     for value in [0, 901] {
-        let message = refused(&format!(
-            "defaults:\n  spec_run:\n    timeout_seconds: {value}\n"
-        ))
-        .message;
-        assert!(
-            message.contains("defaults.spec_run.timeout_seconds"),
-            "{message}"
-        );
-        assert!(
-            message.contains("1 to 900") && message.contains("line 3"),
-            "{message}"
-        );
+        let message = refused(&format!("defaults:\n  spec_run:\n    timeout_seconds: {value}\n")).message;
+        assert!(message.contains("defaults.spec_run.timeout_seconds"), "{message}");
+        assert!(message.contains("1 to 900") && message.contains("line 3"), "{message}");
     }
 }
 
@@ -300,10 +278,7 @@ fn anchors_that_multiply_are_refused() {
 fn the_file_is_read_below_the_root_or_missing() {
     let root = tempfile::tempdir().unwrap();
     assert_eq!(Config::load(root.path()).unwrap(), Config::default());
-    assert_eq!(
-        Config::load(Path::new("/nowhere/at/all")).unwrap(),
-        Config::default()
-    );
+    assert_eq!(Config::load(Path::new("/nowhere/at/all")).unwrap(), Config::default());
     fs::write(root.path().join(FILE), "grace_seconds: 7").unwrap();
     assert_eq!(Config::load(root.path()).unwrap().grace_seconds, 7);
 }
@@ -349,26 +324,10 @@ fn slips_are_counted_as_a_person_would() {
 fn a_wrong_text_is_named_with_its_key_and_line() {
     let table = [
         ("boot: /etc/boot.rb", "boot", "must be relative to the root"),
-        (
-            "preload: [a.rb, ../b.rb]",
-            "preload[1]",
-            "must be relative to the root",
-        ),
-        (
-            "spec_roots: [a/**/b/**]",
-            "spec_roots[0]",
-            "more than one `**`",
-        ),
-        (
-            "fork_unsafe_gems: ['']",
-            "fork_unsafe_gems[0]",
-            "a name is empty",
-        ),
-        (
-            "fork_unsafe_gems: pg",
-            "fork_unsafe_gems",
-            "a list of strings",
-        ),
+        ("preload: [a.rb, ../b.rb]", "preload[1]", "must be relative to the root"),
+        ("spec_roots: [a/**/b/**]", "spec_roots[0]", "more than one `**`"),
+        ("fork_unsafe_gems: ['']", "fork_unsafe_gems[0]", "a name is empty"),
+        ("fork_unsafe_gems: pg", "fork_unsafe_gems", "a list of strings"),
         ("fork: [auto]", "fork", "expected a word"),
         ("boot: [a]", "boot", "expected a string"),
         ("macos_fork: maybe", "macos_fork", "expected a boolean"),

@@ -47,11 +47,7 @@ fn the_nearest_project_upwards_is_found() {
         ("app/models", "", ENVIRONMENT),
         ("engines", "", ENVIRONMENT),
         ("engines/plain/lib", "", ENVIRONMENT),
-        (
-            "engines/billing",
-            "engines/billing",
-            "spec/dummy/config/environment.rb",
-        ),
+        ("engines/billing", "engines/billing", "spec/dummy/config/environment.rb"),
         (
             "engines/billing/spec/models",
             "engines/billing",
@@ -100,10 +96,7 @@ fn a_broken_configuration_does_not_hide_the_root() {
     let monolith = monolith();
     let broken = monolith.path().join("engines/broken");
     assert_eq!(find_root(&broken).unwrap(), broken.canonicalize().unwrap());
-    assert_eq!(
-        Project::discover(&broken).unwrap_err().kind,
-        Kind::InvalidConfig
-    );
+    assert_eq!(Project::discover(&broken).unwrap_err().kind, Kind::InvalidConfig);
 }
 
 #[test]
@@ -122,16 +115,8 @@ fn where_no_project_is_the_error_says_what_one_looks_like() {
 #[test]
 fn boot_of_the_configuration_must_be_a_file_and_wins() {
     let app = tree(&[("config/application.rb", ""), ("spec/boot.rb", "")]);
-    let at = |boot: &str| {
-        Project::at(
-            app.path(),
-            &Config::parse(&format!("boot: {boot}")).unwrap(),
-        )
-    };
-    assert_eq!(
-        at("./spec/boot.rb").unwrap().boot,
-        Path::new("spec/boot.rb")
-    );
+    let at = |boot: &str| Project::at(app.path(), &Config::parse(&format!("boot: {boot}")).unwrap());
+    assert_eq!(at("./spec/boot.rb").unwrap().boot, Path::new("spec/boot.rb"));
     let error = at("spec/gone.rb").unwrap_err();
     assert_eq!(error.kind, Kind::InvalidConfig);
     assert!(error.message.contains("`spec/gone.rb`"), "{error}");

@@ -26,9 +26,7 @@ impl Listed {
         for line in lines {
             let (path, kind) = understand(line.as_ref());
             for (slash, _) in path.match_indices('/') {
-                listed
-                    .kinds
-                    .insert(path[..slash].to_owned(), EntryKind::Directory);
+                listed.kinds.insert(path[..slash].to_owned(), EntryKind::Directory);
             }
             listed.kinds.insert(path.to_owned(), kind);
         }
@@ -55,12 +53,7 @@ fn understand(line: &str) -> (&str, EntryKind) {
         return (path, EntryKind::Symlink { to_directory: true });
     }
     match line.char_indices().last() {
-        Some((at, '@')) => (
-            &line[..at],
-            EntryKind::Symlink {
-                to_directory: false,
-            },
-        ),
+        Some((at, '@')) => (&line[..at], EntryKind::Symlink { to_directory: false }),
         Some((at, '/')) => (&line[..at], EntryKind::Directory),
         Some((at, '|')) => (&line[..at], EntryKind::Other),
         _ => (line, EntryKind::File),
@@ -151,11 +144,7 @@ fn select(tree: &Listed, named: &[&str]) -> Result<Selection, Vec<Refusal>> {
 /// What RSpec gets for `named`.
 fn arguments(named: &[&str]) -> Vec<String> {
     let selection = select(&app(), named).unwrap_or_else(|refused| panic!("{refused:#?}"));
-    selection
-        .selectors
-        .iter()
-        .map(Selector::to_argument)
-        .collect()
+    selection.selectors.iter().map(Selector::to_argument).collect()
 }
 
 fn refusals(named: &[&str]) -> Vec<Refusal> {
@@ -170,14 +159,8 @@ fn refusal(named: &str) -> Refusal {
 fn a_file_below_a_directory_for_specs_is_accepted() {
     let accepted = [
         ("spec/models/widget_spec.rb", "./spec/models/widget_spec.rb"),
-        (
-            "./spec/models/widget_spec.rb",
-            "./spec/models/widget_spec.rb",
-        ),
-        (
-            "spec//models/./widget_spec.rb",
-            "./spec/models/widget_spec.rb",
-        ),
+        ("./spec/models/widget_spec.rb", "./spec/models/widget_spec.rb"),
+        ("spec//models/./widget_spec.rb", "./spec/models/widget_spec.rb"),
         (
             "packs/parcels/spec/parcel_spec.rb",
             "./packs/parcels/spec/parcel_spec.rb",
@@ -186,10 +169,7 @@ fn a_file_below_a_directory_for_specs_is_accepted() {
             "engines/billing/spec/invoice_spec.rb",
             "./engines/billing/spec/invoice_spec.rb",
         ),
-        (
-            "gems/money/spec/money_spec.rb",
-            "./gems/money/spec/money_spec.rb",
-        ),
+        ("gems/money/spec/money_spec.rb", "./gems/money/spec/money_spec.rb"),
         ("spec/.hidden_spec.rb", "./spec/.hidden_spec.rb"),
     ];
     for (named, argument) in accepted {
@@ -267,10 +247,7 @@ fn a_suffix_that_is_malformed_is_refused_as_such() {
     for suffix in suffixes {
         let refusal = refusal(&format!("spec/models/widget_spec.rb{suffix}"));
         assert_eq!(refusal.code, "malformed_suffix", "{suffix}: {refusal:?}");
-        assert!(
-            refusal.reason.contains("spec/models/widget_spec.rb"),
-            "{refusal:?}"
-        );
+        assert!(refusal.reason.contains("spec/models/widget_spec.rb"), "{refusal:?}");
     }
 }
 
@@ -367,10 +344,7 @@ fn a_symbolic_link_is_named() {
 fn a_path_that_can_not_be_run_is_answered_with_what_was_meant() {
     let suggested = [
         ("spec/models/wdget_spec.rb", "`spec/models/widget_spec.rb`"),
-        (
-            "spec/modles/widget_spec.rb:3",
-            "`spec/models/widget_spec.rb`",
-        ),
+        ("spec/modles/widget_spec.rb:3", "`spec/models/widget_spec.rb`"),
         ("spec/widget_spec.rb", "`spec/models/widget_spec.rb`"),
         ("spec/models/widget.rb", "`spec/models/widget_spec.rb`"),
         ("app/models/widget.rb", "`spec/models/widget_spec.rb`"),
@@ -388,23 +362,15 @@ fn a_path_that_can_not_be_run_is_answered_with_what_was_meant() {
 
 #[test]
 fn suggestions_are_three_at_most_closest_first() {
-    let tree =
-        Listed::new(&["a", "b", "c", "d", "e"].map(|name| format!("spec/widget_{name}_spec.rb")));
+    let tree = Listed::new(&["a", "b", "c", "d", "e"].map(|name| format!("spec/widget_{name}_spec.rb")));
     let refused = select(&tree, &["spec/widget_c_spec.rc"]).unwrap_err();
     assert!(
-        refused[0]
-            .hint
-            .as_ref()
-            .unwrap()
-            .starts_with("selectors are"),
+        refused[0].hint.as_ref().unwrap().starts_with("selectors are"),
         "no directory is like it"
     );
     let refused = select(&tree, &["spec/widgets_c_spec.rb"]).unwrap_err();
     let hint = refused[0].hint.as_ref().unwrap();
-    assert!(
-        hint.starts_with("did you mean `spec/widget_c_spec.rb` or"),
-        "{hint}"
-    );
+    assert!(hint.starts_with("did you mean `spec/widget_c_spec.rb` or"), "{hint}");
     assert_eq!(hint.matches("spec.rb").count(), 3, "{hint}");
 }
 
@@ -458,35 +424,19 @@ fn a_directory_stands_for_its_spec_files_sorted() {
 fn a_directory_above_stands_for_the_directories_for_specs_below_it() {
     assert_eq!(
         arguments(&["packs"]),
-        [
-            "./packs/parcels/spec/parcel_spec.rb",
-            "./packs/posts/spec/post_spec.rb"
-        ]
+        ["./packs/parcels/spec/parcel_spec.rb", "./packs/posts/spec/post_spec.rb"]
     );
-    assert_eq!(
-        arguments(&["packs/parcels"]),
-        ["./packs/parcels/spec/parcel_spec.rb"]
-    );
-    assert_eq!(
-        arguments(&["engines"]),
-        ["./engines/billing/spec/invoice_spec.rb"]
-    );
+    assert_eq!(arguments(&["packs/parcels"]), ["./packs/parcels/spec/parcel_spec.rb"]);
+    assert_eq!(arguments(&["engines"]), ["./engines/billing/spec/invoice_spec.rb"]);
     let all = arguments(&["."]);
-    assert!(
-        all.contains(&"./gems/money/spec/money_spec.rb".to_owned()),
-        "{all:?}"
-    );
+    assert!(all.contains(&"./gems/money/spec/money_spec.rb".to_owned()), "{all:?}");
     assert!(!all.iter().any(|file| file.contains("stray")), "{all:?}");
 }
 
 #[test]
 fn links_and_fifos_in_a_directory_are_skipped_and_reported() {
     let selection = select(&app(), &["spec", "packs", "spec/models"]).unwrap();
-    let skipped: Vec<_> = selection
-        .skipped
-        .iter()
-        .map(|skipped| skipped.path.as_str())
-        .collect();
+    let skipped: Vec<_> = selection.skipped.iter().map(|skipped| skipped.path.as_str()).collect();
     let expected = [
         "packs/linked",
         "spec/linked",
@@ -509,11 +459,7 @@ fn links_and_fifos_in_a_directory_are_skipped_and_reported() {
 
 #[test]
 fn an_entry_whose_name_can_not_be_passed_on_is_skipped() {
-    let selection = select(
-        &Listed::new(&["spec/a_spec.rb", "spec/new\nline_spec.rb"]),
-        &["spec"],
-    )
-    .unwrap();
+    let selection = select(&Listed::new(&["spec/a_spec.rb", "spec/new\nline_spec.rb"]), &["spec"]).unwrap();
     assert_eq!(selection.selectors.len(), 1);
     assert_eq!(selection.skipped[0].path, "spec/new\\nline_spec.rb");
 }
@@ -530,11 +476,7 @@ fn a_directory_of_links_only_is_refused_with_what_was_left_out() {
 
 #[test]
 fn a_tree_that_is_too_large_is_refused() {
-    let files = |count: usize| {
-        (0..count)
-            .map(|n| format!("spec/n{n}_spec.rb"))
-            .collect::<Vec<_>>()
-    };
+    let files = |count: usize| (0..count).map(|n| format!("spec/n{n}_spec.rb")).collect::<Vec<_>>();
     let selection = select(&Listed::new(&files(MAX_FILES)), &["spec"]).unwrap();
     assert_eq!(selection.selectors.len(), MAX_FILES);
     let refused = select(&Listed::new(&files(MAX_FILES + 1)), &["spec"]).unwrap_err();
@@ -548,11 +490,7 @@ fn several_directories_that_are_too_large_together_are_refused() {
             .map(|n| format!("spec/{dir}/n{n}_spec.rb"))
             .collect::<Vec<_>>()
     };
-    let refused = select(
-        &Listed::new(&[half("a"), half("b")].concat()),
-        &["spec/a", "spec/b"],
-    )
-    .unwrap_err();
+    let refused = select(&Listed::new(&[half("a"), half("b")].concat()), &["spec/a", "spec/b"]).unwrap_err();
     assert_eq!(refused[0].code, "too_many_files");
 }
 
@@ -567,19 +505,13 @@ fn selectors_of_one_file_merge_in_the_order_of_its_first_mention() {
         (&["W", "W[1:1]"], &["W"]),
         (&["W:3", "U", "W[1:1]", "W:1"], &["W:1:3", "W[1:1]", "U"]),
         (&["W[1:2]", "W:3", "./W"], &["W"]),
-        (
-            &["U:2", "spec/models"],
-            &["U", "spec/models/gadget_spec.rb", "W"],
-        ),
+        (&["U:2", "spec/models"], &["U", "spec/models/gadget_spec.rb", "W"]),
     ];
     let written = |text: &&str| text.replace('W', widget).replace('U', user);
     for (named, expected) in table {
         let named: Vec<String> = named.iter().map(written).collect();
         let named: Vec<&str> = named.iter().map(String::as_str).collect();
-        let expected: Vec<String> = expected
-            .iter()
-            .map(|text| format!("./{}", written(text)))
-            .collect();
+        let expected: Vec<String> = expected.iter().map(|text| format!("./{}", written(text))).collect();
         assert_eq!(arguments(&named), expected, "{named:?}");
     }
 }
@@ -590,23 +522,13 @@ fn what_rspec_would_take_for_a_directory_is_refused() {
     let refused = select(&tree, &["spec/a_spec.rb:2", "spec/a_spec.rb:3"]).unwrap_err();
     assert_eq!(refused[0].code, "ambiguous");
     let literal = select(&tree, &["spec/a_spec.rb:2:3"]).unwrap();
-    assert_eq!(
-        literal.selectors[0].to_argument(),
-        "./spec/a_spec.rb:2:3/b_spec.rb"
-    );
+    assert_eq!(literal.selectors[0].to_argument(), "./spec/a_spec.rb:2:3/b_spec.rb");
 }
 
 #[test]
 fn where_case_is_ignored_a_file_is_named_as_on_disk() {
     let tree = app().ignoring_case();
-    let selection = select(
-        &tree,
-        &[
-            "SPEC/Models/WIDGET_spec.rb:1",
-            "spec/models/widget_spec.rb:2",
-        ],
-    )
-    .unwrap();
+    let selection = select(&tree, &["SPEC/Models/WIDGET_spec.rb:1", "spec/models/widget_spec.rb:2"]).unwrap();
     let filter = Filter::Lines(vec![1, 2]);
     assert_eq!(
         selection.selectors,
@@ -629,16 +551,9 @@ fn the_configuration_adds_directories_for_specs() {
     let rules = Rules::new(&["components/**/spec".into(), "checks".into()]);
     let files = |named: &str| {
         let selection = select_in(&tree, &rules, &[named]).map_err(|refused| refused[0].code)?;
-        Ok(selection
-            .selectors
-            .iter()
-            .map(Selector::to_string)
-            .collect::<Vec<_>>())
+        Ok(selection.selectors.iter().map(Selector::to_string).collect::<Vec<_>>())
     };
-    assert_eq!(
-        files("components").unwrap(),
-        ["components/a/b/spec/deep_spec.rb"]
-    );
+    assert_eq!(files("components").unwrap(), ["components/a/b/spec/deep_spec.rb"]);
     assert_eq!(files("checks/c_spec.rb").unwrap(), ["checks/c_spec.rb"]);
     assert_eq!(files("components/x_spec.rb"), Err("wrong_kind"));
 }

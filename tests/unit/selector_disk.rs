@@ -29,11 +29,7 @@ fn app() -> TempDir {
     link("models/widget_spec.rb", "spec/linked_spec.rb");
     link("nowhere", "spec/dangling_spec.rb");
     link("loop_spec.rb", "spec/loop_spec.rb");
-    nix::unistd::mkfifo(
-        &app.path().join("spec/fifo_spec.rb"),
-        nix::sys::stat::Mode::S_IRUSR,
-    )
-    .unwrap();
+    nix::unistd::mkfifo(&app.path().join("spec/fifo_spec.rb"), nix::sys::stat::Mode::S_IRUSR).unwrap();
     app
 }
 
@@ -51,19 +47,12 @@ fn both(root: &Path, named: &[&str]) -> [Answer; 2] {
 
 fn arguments(answer: &Answer) -> Vec<String> {
     let selection = answer.as_ref().unwrap();
-    selection
-        .selectors
-        .iter()
-        .map(Selector::to_argument)
-        .collect()
+    selection.selectors.iter().map(Selector::to_argument).collect()
 }
 
 #[test]
 fn files_are_found_by_either_way() {
-    for answer in both(
-        app().path(),
-        &["spec/a:2_spec.rb:3", "spec/-e_spec.rb", "packs"],
-    ) {
+    for answer in both(app().path(), &["spec/a:2_spec.rb:3", "spec/-e_spec.rb", "packs"]) {
         let expected = [
             "./spec/a:2_spec.rb:3",
             "./spec/-e_spec.rb",
@@ -106,11 +95,7 @@ fn what_is_no_file_is_refused_by_either_way() {
     }
     let name = format!("spec/{}_spec.rb", "x".repeat(300));
     for answer in both(app.path(), &[&name]) {
-        assert_eq!(
-            answer.unwrap_err()[0].code,
-            "not_found",
-            "longer than a name can be"
-        );
+        assert_eq!(answer.unwrap_err()[0].code, "not_found", "longer than a name can be");
     }
 }
 
@@ -118,11 +103,7 @@ fn what_is_no_file_is_refused_by_either_way() {
 fn a_directory_is_expanded_without_following_links() {
     for answer in both(app().path(), &["."]) {
         let selection = answer.unwrap();
-        let files: Vec<_> = selection
-            .selectors
-            .iter()
-            .map(Selector::to_string)
-            .collect();
+        let files: Vec<_> = selection.selectors.iter().map(Selector::to_string).collect();
         let expected = [
             "packs/parcels/spec/parcel_spec.rb",
             "spec/-e_spec.rb",
@@ -130,11 +111,7 @@ fn a_directory_is_expanded_without_following_links() {
             "spec/models/widget_spec.rb",
         ];
         assert_eq!(files, expected);
-        let skipped: Vec<_> = selection
-            .skipped
-            .iter()
-            .map(|skipped| skipped.path.as_str())
-            .collect();
+        let skipped: Vec<_> = selection.skipped.iter().map(|skipped| skipped.path.as_str()).collect();
         let expected = [
             "packs/linked",
             "spec/dangling_spec.rb",
@@ -209,8 +186,5 @@ fn a_directory_is_not_listed_through_a_link() {
         .into_iter()
         .map(|entry| entry.kind)
         .collect();
-    assert!(
-        kinds.contains(&EntryKind::Symlink { to_directory: true }),
-        "{kinds:?}"
-    );
+    assert!(kinds.contains(&EntryKind::Symlink { to_directory: true }), "{kinds:?}");
 }

@@ -37,27 +37,18 @@ fn odd() -> impl Strategy<Value = String> {
 
 /// Anything, with slashes.
 fn noise() -> impl Strategy<Value = String> {
-    prop_oneof![
-        vec(odd(), 1..5).prop_map(|names| names.join("/")),
-        any::<String>()
-    ]
+    prop_oneof![vec(odd(), 1..5).prop_map(|names| names.join("/")), any::<String>()]
 }
 
 /// A file of odd name, mostly where specs are.
 fn file() -> impl Strategy<Value = String> {
     let directories = vec!["spec", "spec/models", "packs/x/spec", "packs/x/app", "app"];
-    (one_of(directories), vec(odd(), 1..3))
-        .prop_map(|(dir, names)| format!("{dir}/{}_spec.rb", names.join("/")))
+    (one_of(directories), vec(odd(), 1..3)).prop_map(|(dir, names)| format!("{dir}/{}_spec.rb", names.join("/")))
 }
 
 /// A suffix, mostly a good one.
 fn suffix() -> impl Strategy<Value = String> {
-    prop_oneof![
-        "",
-        "(:[1-9]{1,3}){1,3}",
-        "\\[[1-9](:[1-9]){0,2}(,[1-9]){0,2}\\]",
-        odd()
-    ]
+    prop_oneof!["", "(:[1-9]{1,3}){1,3}", "\\[[1-9](:[1-9]){0,2}(,[1-9]){0,2}\\]", odd()]
 }
 
 /// Files, and selectors that mostly name them or a directory above them.
