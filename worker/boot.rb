@@ -57,6 +57,15 @@ module Coatepec
         }
       end
 
+      # Who shares a database shares this name; no password, no user.
+      def databases
+        return [] unless defined?(::ActiveRecord::Base)
+
+        ::ActiveRecord::Base.configurations.configs_for(env_name: "test").map { |config| database_name(config) }.uniq
+      rescue StandardError
+        []
+      end
+
       attr_reader :eager_load_error
 
       # Absolute paths of files that belong to the app rather than to Ruby or to an installed gem.
@@ -65,6 +74,14 @@ module Coatepec
       end
 
       private
+
+      def database_name(config)
+        database = config.database.to_s
+        return "#{config.adapter}:#{config.host}:#{config.configuration_hash[:port]}:#{database}" unless config.adapter.match?(/sqlite/)
+        return "sqlite:memory:#{Process.pid}" if database.include?(":memory:") || database.empty?
+
+        "sqlite:#{File.expand_path(database, Rails.root)}"
+      end
 
       # Loading the app's classes once here saves each run from doing it. A file that can't be loaded must not keep
       # the others from being tested, so the error is only remembered: a spec that needs the file will meet it.

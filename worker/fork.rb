@@ -26,6 +26,19 @@ module Coatepec
         nil
       end
 
+      # Sockets that wait for clients, as a server started by an initializer has. The worker keeps them; whatever is forked
+      # from it must not hold the port.
+      def listening
+        listeners.map do |socket|
+          address = socket.local_address
+          address.ip? ? "port #{address.ip_port}" : "socket #{address.unix_path}"
+        rescue StandardError
+          "a socket"
+        end
+      end
+
+      def close_listening = listeners.each(&:close)
+
       # Points the standard streams at a run's own pipes. By descriptor, so that C code and subprocesses follow.
       def redirect(out, err)
         STDIN.reopen(File::NULL)
@@ -48,6 +61,14 @@ module Coatepec
         status.signaled? ? { signal: status.termsig } : { status: status.exitstatus }
       rescue Errno::ECHILD
         { lost: true }
+      end
+
+      def listeners
+        require "socket"
+        sockets = ObjectSpace.each_object(BasicSocket).reject(&:closed?)
+        sockets.select { |socket| socket.getsockopt(:SOCKET, :ACCEPTCONN).bool }
+      rescue StandardError
+        []
       end
 
       def flush(io)

@@ -23,6 +23,7 @@ module Coatepec
       when :reload then attempt("reloaded", "reload_failed") { reload }
       when :zygote then zygote(fields, ios)
       when :reap then @wire.answer("reaped", **Fork.reap(fields[:pid]))
+      when :facts then @wire.answer("facts", **Guard.facts(fields[:gems]))
       when :ping then @wire.answer("pong")
       else @wire.answer("refused", reason: "unknown question #{name}")
       end
@@ -40,7 +41,10 @@ module Coatepec
     def boot(fields)
       Boot.call(fields.fetch(:root), fields.fetch(:environment))
       GC.start
-      { versions: Boot.versions, inputs: Boot.inputs, eager_load_error: Boot.eager_load_error }
+      {
+        versions: Boot.versions, inputs: Boot.inputs, eager_load_error: Boot.eager_load_error,
+        threads: Guard.threads, native: Guard.native, databases: Boot.databases, listening: Fork.listening
+      }
     end
 
     def reload

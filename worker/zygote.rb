@@ -12,6 +12,7 @@ module Coatepec
 
     def run
       Process.setproctitle("coatepec zygote #{@request[:framework]}")
+      Fork.close_listening
       Fork.redirect(@out, @err)
       Coatepec.load_part("child")
       Ending.install
@@ -40,6 +41,7 @@ module Coatepec
       @wire.each_question do |name, fields, ios|
         case name
         when :run then fork_run(fields, ios)
+        when :facts then @wire.answer("facts", **Guard.facts(fields[:gems]))
         when :reap then @wire.answer("reaped", **Fork.reap(fields[:pid]))
         when :ping then @wire.answer("pong")
         else @wire.answer("refused", reason: "unknown question #{name}")

@@ -5,6 +5,7 @@
 
 #[cfg(target_os = "linux")]
 pub mod beneath;
+pub mod changes;
 pub mod disk;
 mod expand;
 mod merge;
@@ -60,8 +61,7 @@ impl Project {
         let root = canonical(root)?;
         let boot = match &config.boot {
             Some(boot) => existing(&root, boot)?,
-            None => usual_boot(&root)
-                .ok_or_else(|| not_found(&root, "is not the root of a Rails app or engine"))?,
+            None => usual_boot(&root).ok_or_else(|| not_found(&root, "is not the root of a Rails app or engine"))?,
         };
         Ok(Project { root, boot })
     }
@@ -83,6 +83,19 @@ pub fn find_root(start: &Path) -> Result<PathBuf> {
     Ok(engine_of(root).unwrap_or(root).to_owned())
 }
 
+/// The root that was named, without symbolic links.
+///
+/// # Errors
+/// `ProjectNotFound` if nothing there can be booted.
+pub fn exactly(root: &Path) -> Result<PathBuf> {
+    let root = canonical(root)?;
+    if is_root(&root) {
+        Ok(root)
+    } else {
+        Err(not_found(&root, "is not the root of a Rails app or engine"))
+    }
+}
+
 fn is_root(dir: &Path) -> bool {
     usual_boot(dir).is_some() || Config::load(dir).map_or(true, |config| config.boot.is_some())
 }
@@ -100,9 +113,7 @@ fn usual_boot(root: &Path) -> Option<PathBuf> {
     if root.join(APPLICATION).is_file() {
         return Some(ENVIRONMENT.into());
     }
-    let dummies = DUMMIES
-        .iter()
-        .map(|dummy| Path::new(dummy).join(ENVIRONMENT));
+    let dummies = DUMMIES.iter().map(|dummy| Path::new(dummy).join(ENVIRONMENT));
     dummies.into_iter().find(|boot| root.join(boot).is_file())
 }
 

@@ -1,5 +1,7 @@
 //! Which directories hold specs: globs that are matched name by name.
 
+use std::path::{Path, PathBuf};
+
 /// The directories that hold specs in any project.
 pub const BUILT_IN: [&str; 4] = ["spec", "packs/*/spec", "engines/*/spec", "gems/*/spec"];
 
@@ -41,6 +43,15 @@ impl Rules {
         &self.roots
     }
 
+    /// The directories that the globs stand for at this moment. Symlinks are not followed.
+    pub fn dirs(&self, root: &Path) -> Vec<PathBuf> {
+        let dirs = self
+            .roots
+            .iter()
+            .flat_map(|glob| expand(root.to_owned(), &glob.split('/').collect::<Vec<_>>()));
+        dirs.collect()
+    }
+
     /// Where `path` lies.
     pub fn place(&self, path: &str) -> Place {
         let names: Vec<&str> = path.split('/').filter(|name| !name.is_empty()).collect();
@@ -50,6 +61,31 @@ impl Rules {
         });
         places.max().unwrap_or(Place::Outside)
     }
+}
+
+fn expand(dir: PathBuf, globs: &[&str]) -> Vec<PathBuf> {
+    let Some((glob, rest)) = globs.split_first() else {
+        return vec![dir];
+    };
+    let mut found = if *glob == "**" {
+        expand(dir.clone(), rest)
+    } else {
+        Vec::new()
+    };
+    for name in directories(&dir) {
+        match *glob {
+            "**" if !name.starts_with('.') => found.extend(expand(dir.join(name), globs)),
+            glob if glob != "**" && matches(glob, &name) => found.extend(expand(dir.join(name), rest)),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn directories(dir: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let dirs = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    dirs.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
 fn place(globs: &[&str], names: &[&str]) -> Place {

@@ -24,7 +24,7 @@ pub fn of_run(verdict: &Verdict, log: &RunLog, forked: bool) -> Option<String> {
         Outcome::Incomplete => "something calls exit, exit! or abort; look at the example named in `unfinished`",
         Outcome::LoadError => "mend the error in `errors_outside` or `stderr`; no example ran",
         Outcome::DryRun => "remove `--dry-run` from .rspec or `dry_run` from the helper",
-        Outcome::BootFailed | Outcome::ReloadFailed => "mend the error and call again",
+        Outcome::BootFailed | Outcome::ReloadFailed | Outcome::DatabaseBusy => "mend the error and call again",
     };
     Some(text.to_owned())
 }
@@ -32,6 +32,7 @@ pub fn of_run(verdict: &Verdict, log: &RunLog, forked: bool) -> Option<String> {
 /// The next step when there was no run.
 pub fn of_problem(outcome: Outcome, failure: &Failure) -> String {
     match (outcome, failure.class.as_str()) {
+        (Outcome::DatabaseBusy, _) => "wait for the other run, or give this checkout a test database of its own".to_owned(),
         (_, "Bundler::GemNotFound" | "Bundler::GitError") => "run `bundle install`, then call again".to_owned(),
         (_, "Timeout") => "raise `boot_timeout_seconds` in .coatepec.yml, or find what hangs".to_owned(),
         (

@@ -1,7 +1,9 @@
 //! One execution of a validated selection: what was asked, how far it came, what it amounts to.
 
 pub mod advice;
+pub mod denylist;
 pub mod log;
+pub mod mode;
 pub mod outcome;
 pub mod output;
 pub mod paths;

@@ -38,6 +38,8 @@ pub enum Outcome {
     BootFailed,
     /// Changed code could not be loaded again.
     ReloadFailed,
+    /// Another process used the test database until the deadline.
+    DatabaseBusy,
 }
 
 /// How the process ended, as its parent saw it.

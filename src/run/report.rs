@@ -6,9 +6,10 @@ use serde::Serialize;
 use super::RunId;
 use super::log::{Example, RunLog};
 use super::outcome::{Outcome, Verdict};
-use super::output::Captured;
+use super::output::{Captured, clip};
 use super::paths::{Paths, selector};
 use crate::config::IncludeStdout;
+use crate::process::signal_name;
 use crate::worker::protocol::{ExampleFinished, ExampleStatus, Failure, Identity, ThreadDump};
 
 /// How the process of a run came to be.
@@ -54,6 +55,9 @@ pub struct Facts {
     pub hint: Option<String>,
     /// Why this call had to boot, reload or load the helper again.
     pub trigger: Option<String>,
+    /// Why it was not a fork, if it was not.
+    pub mode_reason: Option<String>,
+    pub crashed_fork: Option<CrashedFork>,
 }
 
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
@@ -63,6 +67,9 @@ pub struct Report {
     /// Absent when nothing was run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
+    /// Why it was not a fork.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode_reason: Option<String>,
     pub summary: Summary,
     /// Why, where `outcome` and `failures` don't say it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,6 +100,9 @@ pub struct Report {
     pub stdout: Option<Stream>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr: Option<Stream>,
+    /// The fork that crashed before this fresh process ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crashed_fork: Option<CrashedFork>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Processes that the run left behind; they were killed.
@@ -203,6 +213,13 @@ pub struct Stream {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct CrashedFork {
+    pub signal: String,
+    /// The first 4 KiB of what it wrote there.
+    pub stderr: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Leftover {
     pub pid: i32,
     pub command: String,
@@ -289,6 +306,7 @@ impl Builder<'_> {
             run_id: facts.id.to_string(),
             outcome: facts.verdict.outcome,
             mode: facts.error.is_none().then_some(facts.mode),
+            mode_reason: facts.mode_reason.clone(),
             summary: self.summary(),
             reason: facts.verdict.reason.as_ref().map(|reason| self.paths.text(reason)),
             hint: facts.hint.clone(),
@@ -302,6 +320,7 @@ impl Builder<'_> {
             passing: self.passing(),
             stdout: self.stdout(),
             stderr: self.stream(&facts.stderr),
+            crashed_fork: facts.crashed_fork.as_ref().map(|crash| crash.shown(self.paths)),
             warnings: facts.warnings.clone(),
             leftovers: facts.leftovers.clone(),
             skipped: facts.skipped.clone(),
@@ -473,6 +492,19 @@ impl Builder<'_> {
             bytes: captured.bytes,
             dropped: captured.dropped,
         })
+    }
+}
+
+/// Bytes kept of the stderr of a fork that crashed: its first lines say what and where.
+const CRASH_STDERR: usize = 4096;
+
+impl CrashedFork {
+    pub fn new(signal: i32, stderr: &str) -> Self {
+        CrashedFork { signal: signal_name(signal), stderr: clip(stderr, CRASH_STDERR).0 }
+    }
+
+    fn shown(&self, paths: &Paths) -> CrashedFork {
+        CrashedFork { signal: self.signal.clone(), stderr: paths.text(&self.stderr) }
     }
 }
 

@@ -6,6 +6,7 @@
 pub mod board;
 pub mod call;
 pub mod execute;
+pub mod lock;
 mod steward;
 pub mod warm;
 

@@ -7,21 +7,24 @@ use std::time::{Duration, Instant};
 
 use tokio::task::spawn_blocking;
 
+use super::lock::{Locks, Taken};
 use crate::config::Config;
 use crate::error::Result;
 use crate::process::tree::{self, Target};
 use crate::project::changes::{self, Change, Snapshot};
 use crate::project::{Project, Rules};
+use crate::run::denylist;
+use crate::run::mode::{self, ForkFacts};
 use crate::run::outcome::Outcome;
 use crate::worker::environment::{self, Variables};
 use crate::worker::freshness::{Effect, Watch};
 use crate::worker::launch::Plan;
-use crate::worker::protocol::{Framework, Versions};
+use crate::worker::protocol::{Facts, Failure, Framework, GemProbe, Ready, Versions};
 use crate::worker::zygote::Zygote;
-use crate::worker::{Broken, Ready, Worker, ruby};
+use crate::worker::{Broken, Worker, ruby};
 
 /// A tree that changes its own inputs each time it is made is used as it is after this many tries.
-const TRIES: u32 = 3;
+const TRIES: u32 = 5;
 
 /// The state of the tree and how it came to it.
 #[derive(Debug, Default)]
@@ -43,6 +46,8 @@ pub struct Booted {
     watch: Watch,
     baseline: Snapshot,
     pub zygote: Option<Zygote>,
+    /// Forked runs in a row that crashed.
+    pub crashes: u32,
 }
 
 /// What was done to get a warm, fresh tree.
@@ -106,23 +111,28 @@ impl Warm {
     }
 
     /// A zygote that has loaded nothing older than the files on disk at this moment.
-    pub async fn ready(&mut self, setup: &Setup) -> std::result::Result<(Prepared, &Booted), Problem> {
+    /// Holds the locks of its databases before any test code is loaded.
+    pub async fn ready(
+        &mut self,
+        setup: &Setup,
+        locks: &mut Locks,
+    ) -> std::result::Result<(Prepared, &mut Booted), Problem> {
         let mut prepared = Prepared::default();
         for _ in 0..TRIES {
             self.drop_the_dead().await;
             let effect = self.look(setup, &mut prepared).await;
-            if let Err((outcome, broken)) = self.apply(effect, setup, &mut prepared).await {
-                return Err(Problem {
-                    outcome,
-                    broken,
-                    prepared,
-                });
+            let applied = match self.lock(effect, locks).await {
+                Ok(()) => self.apply(effect, setup, &mut prepared).await,
+                Err(taken) => Err((Outcome::DatabaseBusy, taken)),
+            };
+            if let Err((outcome, broken)) = applied {
+                return Err(Problem { outcome, broken, prepared });
             }
             if effect == Effect::Nothing {
                 break;
             }
         }
-        let booted = self.booted.as_ref().expect("a tree was just made or found");
+        let booted = self.booted.as_mut().expect("a tree was just made or found");
         Ok((prepared, booted))
     }
 
@@ -168,6 +178,16 @@ impl Warm {
             Effect::NewZygote
         } else {
             effect
+        }
+    }
+
+    /// Boots and reloads leave the database alone; the test helper and the tests do not.
+    async fn lock(&self, effect: Effect, locks: &mut Locks) -> std::result::Result<(), Broken> {
+        match &self.booted {
+            Some(booted) if effect <= Effect::NewZygote => {
+                locks.take(&booted.ready.databases).await.map_err(|taken| busy(&taken))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -253,6 +273,7 @@ impl Warm {
             watch,
             baseline,
             zygote: None,
+            crashes: 0,
         });
     }
 
@@ -307,6 +328,14 @@ impl Warm {
 }
 
 impl Booted {
+    /// What decides whether the zygote may be forked at this moment; `None` when it doesn't answer.
+    pub async fn fork_facts(&self, config: &Config) -> Option<ForkFacts> {
+        let probes = probes(config);
+        let Facts { threads, native, loaded, live } = self.zygote.as_ref()?.facts(probes).await?;
+        let (threads_after_boot, native_after_boot) = (self.ready.threads.clone(), self.ready.native.clone());
+        Some(ForkFacts { threads, native, threads_after_boot, native_after_boot, loaded, live })
+    }
+
     /// Ruby and Rails as booted; the test framework only once a zygote has loaded it.
     pub fn versions(&self) -> Versions {
         self.zygote
@@ -369,6 +398,19 @@ impl Booted {
         drop(zygote);
         self.worker.reap(pid).await;
     }
+}
+
+fn probes(config: &Config) -> Vec<GemProbe> {
+    let built_in = denylist::BUILT_IN.iter();
+    let built_in = built_in.map(|entry| GemProbe { gem: entry.gem.to_owned(), constant: Some(entry.constant.to_owned()) });
+    let own = mode::project_gems(config, cfg!(target_os = "macos")).map(|gem| GemProbe { gem: gem.clone(), constant: None });
+    built_in.chain(own).collect()
+}
+
+fn busy(taken: &Taken) -> Broken {
+    let who = taken.holder.as_deref().unwrap_or("another process");
+    let message = format!("{who} was using {} until the deadline", taken.name);
+    Broken { failure: Failure { class: "DatabaseBusy".to_owned(), message, ..Failure::default() }, stderr: String::new() }
 }
 
 /// The value of a future that is ready at this moment.

@@ -25,6 +25,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("worker/child.rb", include_str!("../../worker/child.rb")),
     ("worker/failure.rb", include_str!("../../worker/failure.rb")),
     ("worker/fork.rb", include_str!("../../worker/fork.rb")),
+    ("worker/guard.rb", include_str!("../../worker/guard.rb")),
     ("worker/json.rb", include_str!("../../worker/json.rb")),
     ("worker/record.rb", include_str!("../../worker/record.rb")),
     ("worker/rspec.rb", include_str!("../../worker/rspec.rb")),

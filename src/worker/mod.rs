@@ -23,7 +23,7 @@ use crate::process::keeper::Exit;
 use crate::process::spawn::{self, Kept};
 use launch::Plan;
 use link::{Link, Lost};
-use protocol::{Ask, Failure, Framework, Inputs, Told, Versions};
+use protocol::{Ask, Failure, Framework, Inputs, Ready, Told};
 use tail::Tail;
 use zygote::Zygote;
 
@@ -40,15 +40,6 @@ pub struct Worker {
     pub stdout: Tail,
     pub stderr: Tail,
     pub pid: i32,
-}
-
-/// What a boot, a reload or a helper load gave.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Ready {
-    pub versions: Versions,
-    pub inputs: Inputs,
-    pub seconds: f64,
-    pub eager_load_error: Option<Failure>,
 }
 
 /// Why there is no booted app, no reloaded code or no loaded helper.
@@ -96,17 +87,7 @@ impl Worker {
             self.link.ask(&ask, &[]).await.map_err(|lost| Lost::to_string(&lost))
         });
         match booted.await {
-            Ok(Ok(Told::Ready {
-                seconds,
-                versions,
-                inputs,
-                eager_load_error,
-            })) => Ok(Ready {
-                versions,
-                inputs,
-                seconds,
-                eager_load_error,
-            }),
+            Ok(Ok(Told::Ready(ready))) => Ok(ready),
             Ok(Ok(Told::BootFailed { error, .. })) => Err(self.broken(error).await),
             Ok(Ok(other)) => Err(self.died(&format!("an unexpected answer: {other:?}")).await),
             Ok(Err(cause)) => Err(self.died(&cause).await),

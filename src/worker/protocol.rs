@@ -27,6 +27,8 @@ pub enum Ask {
     },
     /// Zygote: fork a run; brings stdout, stderr, events and the pipe it waits on for `go`. Answered by `forked`.
     Run(RunRequest),
+    /// Worker or zygote: what decides whether forking is safe. Answered by `facts`.
+    Facts { gems: Vec<GemProbe> },
     /// Worker or zygote: wait for a child that has ended. Answered by `reaped`.
     Reap { pid: i32 },
     /// Answered by `pong`: alive and listening.
@@ -86,12 +88,7 @@ pub enum Told {
         pid: i32,
         ruby: String,
     },
-    Ready {
-        seconds: f64,
-        versions: Versions,
-        inputs: Inputs,
-        eager_load_error: Option<Failure>,
-    },
+    Ready(Ready),
     BootFailed {
         seconds: f64,
         error: Failure,
@@ -117,6 +114,7 @@ pub enum Told {
         seconds: f64,
         error: Failure,
     },
+    Facts(Facts),
     /// `status` or `signal`; neither when the child was not ours to wait for.
     Reaped {
         status: Option<i32>,
@@ -126,6 +124,39 @@ pub enum Told {
     Refused {
         reason: String,
     },
+}
+
+/// A gem to look for, with the constant that its code defines, if one is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct GemProbe {
+    pub gem: String,
+    pub constant: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct Facts {
+    /// Ruby's threads besides the main one, by name, else by where they were started.
+    pub threads: Vec<String>,
+    /// All threads, by the kernel's name for them.
+    pub native: Vec<String>,
+    pub loaded: Vec<String>,
+    pub live: Vec<String>,
+}
+
+/// A booted worker.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Ready {
+    pub seconds: f64,
+    pub versions: Versions,
+    pub inputs: Inputs,
+    pub eager_load_error: Option<Failure>,
+    /// As in [`Facts`].
+    pub threads: Vec<String>,
+    pub native: Vec<String>,
+    /// The databases that tests use, each by a name that is the same for everyone who uses it.
+    pub databases: Vec<String>,
+    /// Ports and sockets that the boot listens on; runs don't inherit them.
+    pub listening: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, schemars::JsonSchema)]

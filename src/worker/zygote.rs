@@ -9,7 +9,7 @@ use tokio::net::unix::{OwnedReadHalf, pipe};
 use tokio::time::timeout;
 
 use super::link::Link;
-use super::protocol::{Ask, Failure, RunRequest, Told, Versions};
+use super::protocol::{Ask, Facts, Failure, GemProbe, RunRequest, Told, Versions};
 use super::tail::Tail;
 use super::{Broken, REPLY, too_slow};
 use crate::process::channel::{self, Sender};
@@ -133,6 +133,13 @@ impl Zygote {
             Ok(Ok(other)) => ForkEnd::Lost(format!("an unexpected answer: {other:?}")),
             Ok(Err(lost)) => ForkEnd::Lost(lost.to_string()),
             Err(_) => ForkEnd::Lost("no answer".to_owned()),
+        }
+    }
+
+    pub async fn facts(&self, gems: Vec<GemProbe>) -> Option<Facts> {
+        match timeout(REPLY, self.link.ask(&Ask::Facts { gems }, &[])).await {
+            Ok(Ok(Told::Facts(facts))) => Some(facts),
+            _ => None,
         }
     }
 

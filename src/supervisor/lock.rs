@@ -1,0 +1,132 @@
+//! One run at a time per test database, over all daemons and worktrees of this user on this machine: specs clean whole
+//! tables, and two of them at once make each other fail.
+//!
+//! A lock is a file lock (`flock`) on a file named after what it guards. It goes with the process that holds it, however
+//! that ends.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use nix::fcntl::{Flock, FlockArg};
+use nix::unistd::getuid;
+use sha2::{Digest, Sha256};
+use tokio_util::sync::CancellationToken;
+
+/// How often a lock that somebody else holds is tried again. There is nothing to wait on: a blocking `flock` can't be
+/// taken back.
+const RETRY: Duration = Duration::from_millis(50);
+
+/// The locks of one call, taken as it comes to know what it will use, and held until its end.
+#[derive(Debug)]
+pub struct Locks {
+    held: Vec<(String, Option<Flock<File>>)>,
+    until: Instant,
+    cancel: CancellationToken,
+    /// Seconds spent waiting for others.
+    pub waited: f64,
+}
+
+/// Why a lock was not to be had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    pub name: String,
+    /// Who held it last, if it said so.
+    pub holder: Option<String>,
+}
+
+impl Locks {
+    /// `patience` is for all locks together.
+    pub fn new(patience: Duration, cancel: CancellationToken) -> Self {
+        Locks { held: Vec::new(), until: Instant::now() + patience, cancel, waited: 0.0 }
+    }
+
+    /// Takes the locks of these names, in the same order as everybody. Names held already cost nothing.
+    pub async fn take(&mut self, names: &[String]) -> Result<(), Taken> {
+        let started = Instant::now();
+        let mut names: Vec<&String> = names.iter().filter(|name| self.held.iter().all(|(held, _)| held != *name)).collect();
+        names.sort_unstable();
+        for name in names {
+            let lock = self.wait_for(name).await?;
+            self.held.push((name.clone(), lock));
+        }
+        self.waited += started.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    async fn wait_for(&self, name: &str) -> Result<Option<Flock<File>>, Taken> {
+        loop {
+            match try_lock(name) {
+                Ok(lock) => return Ok(Some(lock)),
+                Err(Refused::Taken(holder)) if self.over() => return Err(Taken { name: name.to_owned(), holder }),
+                Err(Refused::Taken(_)) => tokio::time::sleep(RETRY).await,
+                Err(Refused::Io(error)) => {
+                    // Better an unguarded run than none on a machine without a place for locks.
+                    tracing::warn!(%error, name, "failed to lock a test database");
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    fn over(&self) -> bool {
+        Instant::now() >= self.until || self.cancel.is_cancelled()
+    }
+}
+
+enum Refused {
+    Taken(Option<String>),
+    Io(io::Error),
+}
+
+fn try_lock(name: &str) -> Result<Flock<File>, Refused> {
+    let path = directory().map_err(Refused::Io)?.join(file_name(name));
+    let file = File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path).map_err(Refused::Io)?;
+    match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+        Ok(mut lock) => {
+            sign(&mut lock, name);
+            Ok(lock)
+        }
+        Err((mut file, nix::Error::EWOULDBLOCK)) => Err(Refused::Taken(holder(&mut file))),
+        Err((_, error)) => Err(Refused::Io(error.into())),
+    }
+}
+
+/// Private to the user. Another user's runs are guarded by their own; they seldom share a test database.
+fn directory() -> io::Result<PathBuf> {
+    let base = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|dir| dir.is_dir());
+    let dir = match base {
+        Some(base) => base.join("coatepec"),
+        None => std::env::temp_dir().join(format!("coatepec-{}", getuid())),
+    };
+    match fs::create_dir(&dir) {
+        Ok(()) => fs::set_permissions(&dir, Permissions::from_mode(0o700))?,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    let found = fs::symlink_metadata(&dir)?;
+    if !found.is_dir() || found.uid() != getuid().as_raw() {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("`{}` is not ours", dir.display())));
+    }
+    Ok(dir)
+}
+
+fn file_name(name: &str) -> String {
+    let digest = Sha256::digest(name);
+    let hex: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    format!("{hex}.lock")
+}
+
+/// For whoever has to wait; nobody relies on it.
+fn sign(lock: &mut Flock<File>, name: &str) {
+    let text = format!("pid {} for {name}\n", std::process::id());
+    let _ = lock.set_len(0).and_then(|()| lock.rewind()).and_then(|()| lock.write_all(text.as_bytes()));
+}
+
+fn holder(file: &mut File) -> Option<String> {
+    let mut text = String::new();
+    file.take(1024).read_to_string(&mut text).ok()?;
+    text.split_whitespace().nth(1).map(|pid| format!("pid {pid}"))
+}
