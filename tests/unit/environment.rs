@@ -254,7 +254,7 @@ fn the_boot_key_ignores_the_terminal_and_nothing_else() {
         &[("PATH", "/bin")][..],
         &[("PATH", "/bin"), ("CI", "0")],
         &[("PATH", "/bin"), ("CI", "1"), ("BUNDLE_GEMFILE", "next")],
-        &[("PATH", "/binC"), ("I", "1")],
+        &[("C", "I1PATH/bin")],
         &[("PATH", "/bin"), ("CI", "1"), ("PWD_CACHE", "9")],
     ] {
         assert_ne!(boot_key(&vars(different)), base, "{different:?}");
