@@ -9,6 +9,7 @@ pub mod protocol;
 pub mod ruby;
 pub mod ruby_version;
 pub mod tail;
+pub mod version_manager;
 pub mod zygote;
 
 use std::path::{Path, PathBuf};

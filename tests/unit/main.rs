@@ -1,7 +1,11 @@
 //! Rules that need no process and no Rails.
 
+mod changes;
 mod config;
+mod environment;
+mod output;
 mod project;
+mod ruby;
 mod selector;
 mod selector_disk;
 mod selector_properties;

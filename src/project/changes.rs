@@ -1,0 +1,338 @@
+//! Fingerprints: which files changed since.
+//!
+//! A `Snapshot` is a list of files with what `stat` says of each, and for a baseline also with a
+//! digest of the content. To ask for changes, take a cheap second look and compare: a fingerprint
+//! that differs is confirmed by content, so that `touch`, or `git checkout` there and back, is none.
+//!
+//! Everything here blocks on the file system.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
+use std::fs::{self, DirEntry, File, FileType, Metadata};
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use nix::libc::{O_NOCTTY, O_NONBLOCK};
+use sha2::{Digest, Sha256};
+
+/// A larger file, in bytes, is known by its fingerprint alone: it is data, and slow to read.
+const MAX_HASHED: u64 = 1024 * 1024;
+
+/// Times of files move in ticks: of the kernel's timer, or of the file system's format, which has
+/// whole seconds, and even every second one only, in some. The clock of a shared or remote file
+/// system may lag behind ours, too.
+const LONGEST_TICK_NS: i128 = 2_000_000_000;
+
+/// What to look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// One file, through symlinks. That it does not exist yet is fine: its creation is a change.
+    File(PathBuf),
+    /// All regular files below a directory. A symlink to a file counts as one; a symlink to a
+    /// directory is not followed.
+    Tree {
+        dir: PathBuf,
+        /// Without the dot; `None` for all files.
+        extensions: Option<Vec<OsString>>,
+        /// Files and directories to pass over, relative to `dir` or absolute.
+        exclude: Vec<PathBuf>,
+    },
+}
+
+/// What `stat` says of a regular file. Times are nanoseconds since 1970. The ctime gives away an edit
+/// that restored size and mtime; the inode a file that was replaced by another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fingerprint {
+    pub size: u64,
+    pub mtime_ns: i128,
+    pub ctime_ns: i128,
+    pub inode: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Change {
+    pub path: PathBuf,
+    pub kind: ChangeKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    Created,
+    Modified,
+    Deleted,
+}
+
+impl ChangeKind {
+    /// "modified", for a sentence.
+    pub fn past(self) -> &'static str {
+        match self {
+            ChangeKind::Created => "created",
+            ChangeKind::Modified => "modified",
+            ChangeKind::Deleted => "deleted",
+        }
+    }
+}
+
+/// The regular files of some targets at one time. What cannot be looked at (it vanished meanwhile, or
+/// may not be read) is not part of it.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    files: HashMap<PathBuf, Seen>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    fingerprint: Fingerprint,
+    content: Option<Content>,
+    /// The file changed so shortly before the look that it may change again without a trace: two
+    /// changes within one tick have the same time. An equal fingerprint then proves nothing.
+    recent: bool,
+}
+
+type Content = [u8; 32];
+
+impl Snapshot {
+    /// A baseline: reads every file of at most 1 MiB once.
+    pub fn take(targets: &[Target]) -> Snapshot {
+        Snapshot::default().retake(targets)
+    }
+
+    /// The next baseline, reading only what may differ from this one.
+    pub fn retake(&self, targets: &[Target]) -> Snapshot {
+        let mut next = Snapshot::look(targets);
+        for (path, seen) in &mut next.files {
+            match self.files.get(path) {
+                Some(known) if known.content.is_some() && known.vouches_for(seen) => {
+                    seen.content = known.content;
+                }
+                _ => *seen = Seen::read(path).unwrap_or(*seen),
+            }
+        }
+        next
+    }
+
+    /// Fingerprints only: no file is opened.
+    pub fn look(targets: &[Target]) -> Snapshot {
+        let mut walk = Walk {
+            now_ns: now_ns(),
+            files: HashMap::new(),
+        };
+        targets.iter().for_each(|target| walk.target(target));
+        Snapshot { files: walk.files }
+    }
+
+    /// What changed from this baseline to a newer look at the same targets, sorted by path.
+    ///
+    /// A file whose content turns out to be that of the baseline is no change, and its new fingerprint
+    /// is remembered, so that it is not read again. Where the content of the baseline is not known
+    /// (larger than 1 MiB, not readable, or this was a mere look), the fingerprint decides.
+    pub fn diff(&mut self, newer: &Snapshot) -> Vec<Change> {
+        let created = newer.files.keys().filter(|path| !self.files.contains_key(*path));
+        let mut changes: Vec<Change> = created.map(|path| change(path, ChangeKind::Created)).collect();
+        for (path, seen) in &mut self.files {
+            match newer.files.get(path) {
+                None => changes.push(change(path, ChangeKind::Deleted)),
+                Some(new) if seen.vouches_for(new) || seen.confirm(path, new) => {}
+                Some(_) => changes.push(change(path, ChangeKind::Modified)),
+            }
+        }
+        changes.sort_unstable();
+        changes
+    }
+
+    /// Files of a newer baseline that this one does not know join it; the others keep what is known of them.
+    pub fn add_missing(&mut self, newer: Snapshot) {
+        for (path, seen) in newer.files {
+            self.files.entry(path).or_insert(seen);
+        }
+    }
+
+    /// This baseline with some files as an older one has them: their next look is a change.
+    #[must_use]
+    pub fn with_older<'a>(mut self, older: &Snapshot, paths: impl IntoIterator<Item = &'a PathBuf>) -> Snapshot {
+        for path in paths {
+            match older.files.get(path) {
+                Some(seen) => self.files.insert(path.clone(), *seen),
+                None => self.files.remove(path),
+            };
+        }
+        self
+    }
+
+    pub fn fingerprint(&self, path: &Path) -> Option<Fingerprint> {
+        self.files.get(path).map(|seen| seen.fingerprint)
+    }
+
+    /// The number of files.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+}
+
+impl Seen {
+    /// Whether the fingerprint alone tells that a newer look saw the same content.
+    fn vouches_for(&self, newer: &Seen) -> bool {
+        self.fingerprint == newer.fingerprint && !(self.recent && self.content.is_some())
+    }
+
+    /// Whether the file still has the content of the baseline; if so, remembers how it looks now.
+    fn confirm(&mut self, path: &Path, newer: &Seen) -> bool {
+        if self.content.is_none() || self.fingerprint.size != newer.fingerprint.size {
+            return false;
+        }
+        match Seen::read(path) {
+            Some(now) if now.content == self.content => {
+                *self = now;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn new(metadata: &Metadata, now_ns: i128) -> Seen {
+        let fingerprint = Fingerprint::new(metadata);
+        let recent = fingerprint.ctime_ns > now_ns - LONGEST_TICK_NS;
+        Seen {
+            fingerprint,
+            content: None,
+            recent,
+        }
+    }
+
+    /// A look at the content. The fingerprint is from before the reading: a write meanwhile leaves a
+    /// later ctime, and so shows at the next look.
+    fn read(path: &Path) -> Option<Seen> {
+        let now_ns = now_ns();
+        // The file may have become a pipe since the last look; opening that must not wait for a writer.
+        let flags = O_NONBLOCK | O_NOCTTY;
+        let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
+        let metadata = file.metadata().ok().filter(Metadata::is_file)?;
+        let content = if metadata.len() <= MAX_HASHED {
+            hash(&file)
+        } else {
+            None
+        };
+        Some(Seen {
+            content,
+            ..Seen::new(&metadata, now_ns)
+        })
+    }
+}
+
+/// Digest of a file that may grow while it is read.
+fn hash(file: &File) -> Option<Content> {
+    let mut bytes = Vec::new();
+    let read = file.take(MAX_HASHED + 1).read_to_end(&mut bytes).ok()?;
+    (read as u64 <= MAX_HASHED).then(|| Sha256::digest(&bytes).into())
+}
+
+impl Fingerprint {
+    fn new(metadata: &Metadata) -> Fingerprint {
+        let ns = |seconds: i64, ns: i64| i128::from(seconds) * 1_000_000_000 + i128::from(ns);
+        Fingerprint {
+            size: metadata.size(),
+            mtime_ns: ns(metadata.mtime(), metadata.mtime_nsec()),
+            ctime_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
+            inode: metadata.ino(),
+        }
+    }
+}
+
+struct Walk {
+    now_ns: i128,
+    files: HashMap<PathBuf, Seen>,
+}
+
+impl Walk {
+    fn target(&mut self, target: &Target) {
+        match target {
+            Target::File(path) => {
+                if let Ok(metadata) = fs::metadata(path) {
+                    self.add(path.clone(), &metadata);
+                }
+            }
+            Target::Tree {
+                dir,
+                extensions,
+                exclude,
+            } => {
+                let exclude = exclude.iter().map(|path| dir.join(path)).collect();
+                self.tree(
+                    dir,
+                    &Filter {
+                        extensions: extensions.as_deref(),
+                        exclude,
+                    },
+                );
+            }
+        }
+    }
+
+    fn tree(&mut self, dir: &Path, filter: &Filter<'_>) {
+        let mut dirs = vec![dir.to_owned()];
+        while let Some(dir) = dirs.pop() {
+            let Ok(entries) = fs::read_dir(&dir) else {
+                continue;
+            };
+            for entry in entries.flatten() {
+                let path = entry.path();
+                // The kind comes with the entry; `stat` is only for files that are wanted.
+                match entry.file_type() {
+                    Ok(_) if filter.exclude.contains(&path) => {}
+                    Ok(kind) if kind.is_dir() => dirs.push(path),
+                    Ok(kind) if filter.wants(&path) => self.entry(&entry, kind, path),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn entry(&mut self, entry: &DirEntry, kind: FileType, path: PathBuf) {
+        // Unlike the other, the entry's own `stat` neither follows links nor walks the path again.
+        let metadata = if kind.is_symlink() {
+            fs::metadata(&path)
+        } else {
+            entry.metadata()
+        };
+        if let Ok(metadata) = metadata {
+            self.add(path, &metadata);
+        }
+    }
+
+    fn add(&mut self, path: PathBuf, metadata: &Metadata) {
+        if metadata.is_file() {
+            self.files.insert(path, Seen::new(metadata, self.now_ns));
+        }
+    }
+}
+
+struct Filter<'a> {
+    extensions: Option<&'a [OsString]>,
+    exclude: HashSet<PathBuf>,
+}
+
+impl Filter<'_> {
+    fn wants(&self, path: &Path) -> bool {
+        let Some(extensions) = self.extensions else { return true };
+        path.extension()
+            .is_some_and(|extension| extensions.iter().any(|wanted| wanted == extension))
+    }
+}
+
+fn change(path: &Path, kind: ChangeKind) -> Change {
+    Change {
+        path: path.to_owned(),
+        kind,
+    }
+}
+
+fn now_ns() -> i128 {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
+    since_epoch.map_or(0, |duration| duration.as_nanos() as i128)
+}

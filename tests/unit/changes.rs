@@ -1,0 +1,378 @@
+//! Which files changed since a baseline, on a real file system.
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use coatepec::project::changes::ChangeKind::{self, Created, Deleted, Modified};
+use coatepec::project::changes::{Snapshot, Target};
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
+use tempfile::TempDir;
+
+/// A directory with an app's files, and targets that look at some of them.
+struct Site {
+    dir: TempDir,
+    targets: Vec<Target>,
+}
+
+impl Site {
+    fn new() -> Site {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |path: &str| dir.path().join(path);
+        let tree = Target::Tree {
+            dir: at("app"),
+            extensions: Some(vec!["rb".into(), "yml".into()]),
+            exclude: vec!["assets".into(), at("app/models/scratch.rb")],
+        };
+        let targets = vec![Target::File(at("Gemfile")), Target::File(at(".env")), tree];
+        let site = Site { dir, targets };
+        site.write("Gemfile", "gem 'rails'");
+        site.write("app/models/widget.rb", "class Widget; end");
+        site.write("app/models/deep/er/gadget.rb", "class Gadget; end");
+        site
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.dir.path().join(path)
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        fs::create_dir_all(self.path(path).parent().unwrap()).unwrap();
+        fs::write(self.path(path), text).unwrap();
+    }
+
+    fn set_mtime(&self, path: &str, time: SystemTime) {
+        File::options()
+            .append(true)
+            .open(self.path(path))
+            .unwrap()
+            .set_modified(time)
+            .unwrap();
+    }
+
+    fn take(&self) -> Snapshot {
+        Snapshot::take(&self.targets)
+    }
+
+    fn look(&self) -> Snapshot {
+        Snapshot::look(&self.targets)
+    }
+
+    fn diff(&self, baseline: &mut Snapshot) -> Vec<(String, ChangeKind)> {
+        self.diff_to(baseline, &self.look())
+    }
+
+    fn diff_to(&self, baseline: &mut Snapshot, newer: &Snapshot) -> Vec<(String, ChangeKind)> {
+        let relative = |path: &Path| path.strip_prefix(self.dir.path()).unwrap().to_str().unwrap().to_owned();
+        baseline
+            .diff(newer)
+            .into_iter()
+            .map(|change| (relative(&change.path), change.kind))
+            .collect()
+    }
+}
+
+fn change(path: &str, kind: ChangeKind) -> (String, ChangeKind) {
+    (path.to_owned(), kind)
+}
+
+const WIDGET: &str = "app/models/widget.rb";
+
+#[test]
+fn nothing_changed_is_no_change() {
+    let site = Site::new();
+    let mut baseline = site.take();
+    assert_eq!(baseline.len(), 3);
+    assert_eq!(site.diff(&mut baseline), []);
+    assert_eq!(site.diff(&mut baseline), []);
+}
+
+#[test]
+fn created_modified_and_deleted_files_are_named_in_order() {
+    let site = Site::new();
+    let mut baseline = site.take();
+    site.write("app/models/deep/new/thing.rb", "class Thing; end");
+    site.write(WIDGET, "class Widget; def price; end; end");
+    fs::remove_file(site.path("app/models/deep/er/gadget.rb")).unwrap();
+    let expected = [
+        change("app/models/deep/er/gadget.rb", Deleted),
+        change("app/models/deep/new/thing.rb", Created),
+        change(WIDGET, Modified),
+    ];
+    assert_eq!(site.diff(&mut baseline), expected);
+    assert_eq!(
+        site.diff(&mut baseline),
+        expected,
+        "a change stays one until the next baseline"
+    );
+}
+
+#[test]
+fn a_named_file_that_appears_is_a_change() {
+    let site = Site::new();
+    let mut baseline = site.take();
+    site.write(".env", "A=1");
+    assert_eq!(site.diff(&mut baseline), [change(".env", Created)]);
+}
+
+#[test]
+fn a_rename_is_a_deletion_and_a_creation() {
+    let site = Site::new();
+    let mut baseline = site.take();
+    fs::rename(site.path(WIDGET), site.path("app/models/part.rb")).unwrap();
+    assert_eq!(
+        site.diff(&mut baseline),
+        [change("app/models/part.rb", Created), change(WIDGET, Deleted)]
+    );
+}
+
+#[test]
+fn an_edit_of_the_same_size_with_a_restored_mtime_is_seen() {
+    let site = Site::new();
+    let mtime = fs::metadata(site.path(WIDGET)).unwrap().modified().unwrap();
+    let mut baseline = site.take();
+    site.write(WIDGET, "class Gidwet; end");
+    site.set_mtime(WIDGET, mtime);
+    assert_eq!(site.diff(&mut baseline), [change(WIDGET, Modified)]);
+}
+
+#[test]
+fn an_edit_that_takes_the_mtime_back_is_seen() {
+    let site = Site::new();
+    let mut baseline = site.take();
+    site.write(WIDGET, "class Gidwet; end");
+    site.set_mtime(WIDGET, SystemTime::UNIX_EPOCH + Duration::from_secs(86_400));
+    assert_eq!(site.diff(&mut baseline), [change(WIDGET, Modified)]);
+}
+
+#[test]
+fn an_edit_within_the_tick_of_the_baseline_is_seen() {
+    let site = Site::new();
+    // Writes this close to each other often have the same ctime; whether they do is up to the kernel.
+    for round in 0..100 {
+        site.write(WIDGET, "class Widget; end");
+        let mut baseline = site.take();
+        site.write(WIDGET, "class Gidwet; end");
+        assert_eq!(site.diff(&mut baseline), [change(WIDGET, Modified)], "round {round}");
+    }
+}
+
+#[test]
+fn a_touch_is_no_change_and_is_read_once() {
+    let site = Site::new();
+    let mut baseline = site.take();
+    site.set_mtime(WIDGET, SystemTime::UNIX_EPOCH);
+    let newer = site.look();
+    assert_ne!(
+        baseline.fingerprint(&site.path(WIDGET)),
+        newer.fingerprint(&site.path(WIDGET))
+    );
+    assert_eq!(site.diff_to(&mut baseline, &newer), []);
+    assert_eq!(
+        baseline.fingerprint(&site.path(WIDGET)),
+        newer.fingerprint(&site.path(WIDGET))
+    );
+}
+
+#[test]
+fn a_checkout_there_and_back_is_no_change() {
+    let site = Site::new();
+    let mut baseline = site.take();
+    // As git does it: a new file takes the place of the old one.
+    for text in ["class Widget; X = 1; end", "class Widget; end"] {
+        site.write("app/models/tmp", text);
+        fs::rename(site.path("app/models/tmp"), site.path(WIDGET)).unwrap();
+    }
+    assert_eq!(site.diff(&mut baseline), []);
+    fs::remove_dir_all(site.path("app/models/deep")).unwrap();
+    site.write("app/models/deep/er/gadget.rb", "class Gadget; end");
+    assert_eq!(site.diff(&mut baseline), []);
+}
+
+#[test]
+fn a_directory_replaced_by_a_file_is_seen_both_ways() {
+    let site = Site::new();
+    site.write("app/models/kind.rb/x.rb", "class X; end");
+    let mut baseline = site.take();
+    fs::remove_dir_all(site.path("app/models/kind.rb")).unwrap();
+    site.write("app/models/kind.rb", "class Kind; end");
+    let to_file = [
+        change("app/models/kind.rb", Created),
+        change("app/models/kind.rb/x.rb", Deleted),
+    ];
+    assert_eq!(site.diff(&mut baseline), to_file);
+    let mut baseline = site.take();
+    fs::remove_file(site.path("app/models/kind.rb")).unwrap();
+    site.write("app/models/kind.rb/x.rb", "class X; end");
+    let to_dir = [
+        change("app/models/kind.rb", Deleted),
+        change("app/models/kind.rb/x.rb", Created),
+    ];
+    assert_eq!(site.diff(&mut baseline), to_dir);
+}
+
+#[test]
+fn other_extensions_and_excluded_paths_are_passed_over() {
+    let site = Site::new();
+    let mut baseline = site.take();
+    for path in [
+        "app/notes.txt",
+        "app/rb",
+        "app/assets/x.rb",
+        "app/models/scratch.rb",
+        "lib/x.rb",
+    ] {
+        site.write(path, "x");
+    }
+    assert_eq!(site.diff(&mut baseline), []);
+    site.write("app/models/assets/x.yml", "x");
+    assert_eq!(site.diff(&mut baseline), [change("app/models/assets/x.yml", Created)]);
+}
+
+#[test]
+fn a_tree_without_extensions_holds_every_file() {
+    let site = Site::new();
+    site.write("app/README", "x");
+    let all = Target::Tree {
+        dir: site.path("app"),
+        extensions: None,
+        exclude: vec![],
+    };
+    assert_eq!(Snapshot::look(&[all]).len(), 3);
+}
+
+#[test]
+fn a_named_symlink_stands_for_its_target() {
+    let site = Site::new();
+    fs::rename(site.path("Gemfile"), site.path("Gemfile.real")).unwrap();
+    symlink("Gemfile.real", site.path("Gemfile")).unwrap();
+    let mut baseline = site.take();
+    site.write("Gemfile.real", "gem 'sinatra'");
+    assert_eq!(site.diff(&mut baseline), [change("Gemfile", Modified)]);
+    site.write("Gemfile.same", "gem 'rails'");
+    fs::remove_file(site.path("Gemfile")).unwrap();
+    symlink("Gemfile.same", site.path("Gemfile")).unwrap();
+    assert_eq!(site.diff(&mut baseline), [], "another file with the same content");
+    fs::remove_file(site.path("Gemfile.same")).unwrap();
+    assert_eq!(
+        site.diff(&mut baseline),
+        [change("Gemfile", Deleted)],
+        "the link dangles"
+    );
+}
+
+#[test]
+fn in_a_tree_links_to_files_count_and_links_to_directories_do_not() {
+    let site = Site::new();
+    site.write("shared/part.rb", "class Part; end");
+    symlink(site.path("shared/part.rb"), site.path("app/part.rb")).unwrap();
+    symlink(site.path("shared"), site.path("app/shared.rb")).unwrap();
+    symlink("..", site.path("app/models/up")).unwrap();
+    symlink("nowhere", site.path("app/dangling.rb")).unwrap();
+    let mut baseline = site.take();
+    assert_eq!(baseline.len(), 4);
+    site.write("shared/part.rb", "class Part; X = 1; end");
+    assert_eq!(site.diff(&mut baseline), [change("app/part.rb", Modified)]);
+}
+
+#[test]
+fn pipes_are_never_opened() {
+    let site = Site::new();
+    mkfifo(&site.path("app/pipe.rb"), Mode::S_IRWXU).unwrap();
+    mkfifo(&site.path(".env"), Mode::S_IRWXU).unwrap();
+    let mut baseline = site.take();
+    assert_eq!(baseline.len(), 3);
+    // A file that turns into a pipe between the look and the reading.
+    site.set_mtime(WIDGET, SystemTime::UNIX_EPOCH);
+    let newer = site.look();
+    fs::remove_file(site.path(WIDGET)).unwrap();
+    mkfifo(&site.path(WIDGET), Mode::S_IRWXU).unwrap();
+    assert_eq!(site.diff_to(&mut baseline, &newer), [change(WIDGET, Modified)]);
+    assert_eq!(site.diff(&mut baseline), [change(WIDGET, Deleted)]);
+}
+
+#[test]
+fn a_file_that_vanishes_before_it_is_read_is_a_change() {
+    let site = Site::new();
+    let mut baseline = site.take();
+    site.set_mtime(WIDGET, SystemTime::UNIX_EPOCH);
+    let newer = site.look();
+    fs::remove_file(site.path(WIDGET)).unwrap();
+    assert_eq!(site.diff_to(&mut baseline, &newer), [change(WIDGET, Modified)]);
+}
+
+#[test]
+fn a_huge_file_is_known_by_its_fingerprint_alone() {
+    let site = Site::new();
+    for (size, after_touch) in [
+        (1024 * 1024, vec![]),
+        (1024 * 1024 + 1, vec![change("Gemfile", Modified)]),
+    ] {
+        site.write("Gemfile", &"x".repeat(size));
+        let mut baseline = site.take();
+        assert_eq!(site.diff(&mut baseline), [], "{size} bytes, untouched");
+        site.set_mtime("Gemfile", SystemTime::UNIX_EPOCH);
+        assert_eq!(site.diff(&mut baseline), after_touch, "{size} bytes, touched");
+    }
+}
+
+#[test]
+fn missing_directories_are_empty() {
+    let site = Site::new();
+    fs::remove_dir_all(site.path("app")).unwrap();
+    let mut baseline = site.take();
+    site.write(WIDGET, "class Widget; end");
+    assert_eq!(site.diff(&mut baseline), [change(WIDGET, Created)]);
+}
+
+#[test]
+fn against_a_mere_look_the_fingerprint_decides() {
+    let site = Site::new();
+    let mut baseline = site.look();
+    assert_eq!(site.diff(&mut baseline), []);
+    site.set_mtime(WIDGET, SystemTime::UNIX_EPOCH);
+    assert_eq!(site.diff(&mut baseline), [change(WIDGET, Modified)]);
+}
+
+#[test]
+fn the_next_baseline_forgets_changes_and_still_confirms_by_content() {
+    let site = Site::new();
+    for first in [site.take(), site.look()] {
+        site.write(WIDGET, "class Widget; X = 1; end");
+        let mut next = first.retake(&site.targets);
+        assert_eq!(site.diff(&mut next), []);
+        for path in [WIDGET, "Gemfile"] {
+            site.set_mtime(path, SystemTime::UNIX_EPOCH);
+        }
+        assert_eq!(site.diff(&mut next), []);
+        site.write(WIDGET, "class Widget; end");
+        assert_eq!(site.diff(&mut next), [change(WIDGET, Modified)]);
+    }
+}
+
+#[test]
+fn files_watched_from_now_on_join_a_baseline_that_keeps_its_own() {
+    let site = Site::new();
+    let mut baseline = Snapshot::take(&site.targets[..1]);
+    site.write("Gemfile", "gem 'sinatra'");
+    baseline.add_missing(site.take());
+    assert_eq!(baseline.len(), 3);
+    assert_eq!(site.diff(&mut baseline), [change("Gemfile", Modified)]);
+}
+
+#[test]
+fn a_file_put_back_to_an_older_baseline_is_a_change_again() {
+    let site = Site::new();
+    let older = site.take();
+    site.write(WIDGET, "class Widget; X = 1; end");
+    site.write(".env", "A=1");
+    let baseline = site.take();
+    assert_eq!(site.diff(&mut baseline.clone()), []);
+    let mut baseline = baseline.with_older(&older, &[site.path(WIDGET), site.path(".env")]);
+    assert_eq!(
+        site.diff(&mut baseline),
+        [change(".env", Created), change(WIDGET, Modified)]
+    );
+}
