@@ -3,9 +3,12 @@
 mod changes;
 mod config;
 mod environment;
+mod outcome;
+mod outcome_properties;
 mod output;
 mod project;
 mod ruby;
 mod selector;
 mod selector_disk;
 mod selector_properties;
+mod told;
