@@ -3,6 +3,7 @@
 mod changes;
 mod config;
 mod environment;
+mod log;
 mod outcome;
 mod outcome_properties;
 mod output;
@@ -11,4 +12,5 @@ mod ruby;
 mod selector;
 mod selector_disk;
 mod selector_properties;
+mod state;
 mod told;
