@@ -32,7 +32,9 @@ pub fn of_run(verdict: &Verdict, log: &RunLog, forked: bool) -> Option<String> {
 /// The next step when there was no run.
 pub fn of_problem(outcome: Outcome, failure: &Failure) -> String {
     match (outcome, failure.class.as_str()) {
-        (Outcome::DatabaseBusy, _) => "wait for the other run, or give this checkout a test database of its own".to_owned(),
+        (Outcome::DatabaseBusy, _) => {
+            "wait for the other run, or give this checkout a test database of its own".to_owned()
+        }
         (_, "Bundler::GemNotFound" | "Bundler::GitError") => "run `bundle install`, then call again".to_owned(),
         (_, "Timeout") => "raise `boot_timeout_seconds` in .coatepec.yml, or find what hangs".to_owned(),
         (

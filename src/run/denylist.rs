@@ -32,15 +32,28 @@ pub struct Entry {
 }
 
 const fn entry(gem: &'static str, constant: &'static str, hazard: &'static str, source: &'static str) -> Entry {
-    Entry { gem, constant, platform: Platform::All, when: When::Loaded, hazard, source }
+    Entry {
+        gem,
+        constant,
+        platform: Platform::All,
+        when: When::Loaded,
+        hazard,
+        source,
+    }
 }
 
 const fn live(entry: Entry) -> Entry {
-    Entry { when: When::Live, ..entry }
+    Entry {
+        when: When::Live,
+        ..entry
+    }
 }
 
 const fn macos(entry: Entry) -> Entry {
-    Entry { platform: Platform::Macos, ..entry }
+    Entry {
+        platform: Platform::Macos,
+        ..entry
+    }
 }
 
 pub const BUILT_IN: &[Entry] = &[
@@ -80,8 +93,18 @@ pub const BUILT_IN: &[Entry] = &[
         "the first use of libcurl in a fork initialises Objective-C classes and aborts",
         "typhoeus/ethon#206",
     )),
-    macos(entry("curb", "Curl", "as ethon: libcurl in a fork aborts", "curl/curl#788")),
-    macos(entry("patron", "Patron", "as ethon: libcurl in a fork aborts", "curl/curl#788")),
+    macos(entry(
+        "curb",
+        "Curl",
+        "as ethon: libcurl in a fork aborts",
+        "curl/curl#788",
+    )),
+    macos(entry(
+        "patron",
+        "Patron",
+        "as ethon: libcurl in a fork aborts",
+        "curl/curl#788",
+    )),
     live(entry(
         "ddtrace",
         "Datadog",

@@ -75,10 +75,13 @@ impl Wanted<'_> {
             When::Live => facts.live.iter().any(|gem| gem == entry.gem),
         };
         let built_in = denylist::BUILT_IN.iter().filter(applies).find(present);
-        let built_in = built_in.map(|entry| format!("gem {} is loaded: {} ({})", entry.gem, entry.hazard, entry.source));
+        let built_in =
+            built_in.map(|entry| format!("gem {} is loaded: {} ({})", entry.gem, entry.hazard, entry.source));
         built_in.or_else(|| {
             let own = project_gems(self.config, self.macos).find(|gem| facts.loaded.contains(gem))?;
-            Some(format!("gem {own} is loaded, and .coatepec.yml lists it as unsafe to fork"))
+            Some(format!(
+                "gem {own} is loaded, and .coatepec.yml lists it as unsafe to fork"
+            ))
         })
     }
 }
@@ -93,11 +96,22 @@ pub fn project_gems(config: &Config, macos: bool) -> impl Iterator<Item = &Strin
 fn extra_threads(facts: &ForkFacts) -> Option<String> {
     let ruby = beyond(&facts.threads, &facts.threads_after_boot);
     if !ruby.is_empty() {
-        return Some(format!("threads are running that were not there after the boot: {}", ruby.join(", ")));
+        return Some(format!(
+            "threads are running that were not there after the boot: {}",
+            ruby.join(", ")
+        ));
     }
     let native = beyond(&facts.native, &facts.native_after_boot);
-    let native: Vec<&str> = native.into_iter().filter(|name| !facts.threads.iter().any(|ruby| ruby.starts_with(name))).collect();
-    (!native.is_empty()).then(|| format!("native threads are running that were not there after the boot: {}", native.join(", ")))
+    let native: Vec<&str> = native
+        .into_iter()
+        .filter(|name| !facts.threads.iter().any(|ruby| ruby.starts_with(name)))
+        .collect();
+    (!native.is_empty()).then(|| {
+        format!(
+            "native threads are running that were not there after the boot: {}",
+            native.join(", ")
+        )
+    })
 }
 
 /// What of `now` is not matched by the baseline, each name as often as it occurs.
@@ -117,5 +131,8 @@ fn beyond<'a>(now: &'a [String], baseline: &[String]) -> Vec<&'a str> {
 }
 
 fn spawn(mode: Mode, reason: impl Into<String>) -> Decision {
-    Decision::Spawn { mode, reason: reason.into() }
+    Decision::Spawn {
+        mode,
+        reason: reason.into(),
+    }
 }

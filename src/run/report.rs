@@ -500,11 +500,17 @@ const CRASH_STDERR: usize = 4096;
 
 impl CrashedFork {
     pub fn new(signal: i32, stderr: &str) -> Self {
-        CrashedFork { signal: signal_name(signal), stderr: clip(stderr, CRASH_STDERR).0 }
+        CrashedFork {
+            signal: signal_name(signal),
+            stderr: clip(stderr, CRASH_STDERR).0,
+        }
     }
 
     fn shown(&self, paths: &Paths) -> CrashedFork {
-        CrashedFork { signal: self.signal.clone(), stderr: paths.text(&self.stderr) }
+        CrashedFork {
+            signal: self.signal.clone(),
+            stderr: paths.text(&self.stderr),
+        }
     }
 }
 

@@ -40,13 +40,21 @@ pub struct Taken {
 impl Locks {
     /// `patience` is for all locks together.
     pub fn new(patience: Duration, cancel: CancellationToken) -> Self {
-        Locks { held: Vec::new(), until: Instant::now() + patience, cancel, waited: 0.0 }
+        Locks {
+            held: Vec::new(),
+            until: Instant::now() + patience,
+            cancel,
+            waited: 0.0,
+        }
     }
 
     /// Takes the locks of these names, in the same order as everybody. Names held already cost nothing.
     pub async fn take(&mut self, names: &[String]) -> Result<(), Taken> {
         let started = Instant::now();
-        let mut names: Vec<&String> = names.iter().filter(|name| self.held.iter().all(|(held, _)| held != *name)).collect();
+        let mut names: Vec<&String> = names
+            .iter()
+            .filter(|name| self.held.iter().all(|(held, _)| held != *name))
+            .collect();
         names.sort_unstable();
         for name in names {
             let lock = self.wait_for(name).await?;
@@ -60,7 +68,12 @@ impl Locks {
         loop {
             match try_lock(name) {
                 Ok(lock) => return Ok(Some(lock)),
-                Err(Refused::Taken(holder)) if self.over() => return Err(Taken { name: name.to_owned(), holder }),
+                Err(Refused::Taken(holder)) if self.over() => {
+                    return Err(Taken {
+                        name: name.to_owned(),
+                        holder,
+                    });
+                }
                 Err(Refused::Taken(_)) => tokio::time::sleep(RETRY).await,
                 Err(Refused::Io(error)) => {
                     // Better an unguarded run than none on a machine without a place for locks.
@@ -83,7 +96,14 @@ enum Refused {
 
 fn try_lock(name: &str) -> Result<Flock<File>, Refused> {
     let path = directory().map_err(Refused::Io)?.join(file_name(name));
-    let file = File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path).map_err(Refused::Io)?;
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .map_err(Refused::Io)?;
     match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
         Ok(mut lock) => {
             sign(&mut lock, name);
@@ -96,7 +116,9 @@ fn try_lock(name: &str) -> Result<Flock<File>, Refused> {
 
 /// Private to the user. Another user's runs are guarded by their own; they seldom share a test database.
 fn directory() -> io::Result<PathBuf> {
-    let base = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|dir| dir.is_dir());
+    let base = std::env::var_os("XDG_RUNTIME_DIR")
+        .map(PathBuf::from)
+        .filter(|dir| dir.is_dir());
     let dir = match base {
         Some(base) => base.join("coatepec"),
         None => std::env::temp_dir().join(format!("coatepec-{}", getuid())),
@@ -108,7 +130,10 @@ fn directory() -> io::Result<PathBuf> {
     }
     let found = fs::symlink_metadata(&dir)?;
     if !found.is_dir() || found.uid() != getuid().as_raw() {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("`{}` is not ours", dir.display())));
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("`{}` is not ours", dir.display()),
+        ));
     }
     Ok(dir)
 }
@@ -122,7 +147,10 @@ fn file_name(name: &str) -> String {
 /// For whoever has to wait; nobody relies on it.
 fn sign(lock: &mut Flock<File>, name: &str) {
     let text = format!("pid {} for {name}\n", std::process::id());
-    let _ = lock.set_len(0).and_then(|()| lock.rewind()).and_then(|()| lock.write_all(text.as_bytes()));
+    let _ = lock
+        .set_len(0)
+        .and_then(|()| lock.rewind())
+        .and_then(|()| lock.write_all(text.as_bytes()));
 }
 
 fn holder(file: &mut File) -> Option<String> {

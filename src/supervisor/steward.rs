@@ -1,23 +1,27 @@
 //! The steward: takes calls in order, makes the tree warm and fresh, has the run executed, and reports.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
+use nix::sys::signal::Signal;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::board::Board;
 use super::call::{Checked, Queued, RunArguments};
 use super::execute::{self, NotStarted, Ran};
-use super::warm::{Prepared, Problem, Setup, Warm};
+use super::lock::Locks;
+use super::warm::{Booted, Prepared, Problem, Setup, Warm};
 use crate::config::{Config, Fork};
 use crate::error::{Error, Result};
 use crate::project::Project;
-use crate::run::advice;
-use crate::run::outcome::{Outcome, Verdict, judge};
+use crate::run::log::RunLog;
+use crate::run::mode::{Decision, Wanted};
+use crate::run::outcome::{End, Outcome, Verdict, judge};
 use crate::run::output::{Capture, Captured};
 use crate::run::paths::Paths;
-use crate::run::report::{Facts, Leftover, Mode, Report, SkippedPath, Timing};
-use crate::run::{RunId, log::RunLog};
+use crate::run::report::{CrashedFork, Facts, Leftover, Mode, Report, SkippedPath, Timing};
+use crate::run::{Limits, RunId, advice};
 use crate::worker::Broken;
 use crate::worker::protocol::{Framework, ProcessMode, RunRequest};
 
@@ -81,9 +85,21 @@ struct Steward {
 /// A run, or what kept it from being one.
 struct Attempt {
     mode: Mode,
+    mode_reason: Option<String>,
     prepared: Prepared,
+    /// Seconds before it was this call's turn, and for its database.
     waited: f64,
+    crashed_fork: Option<CrashedFork>,
     end: std::result::Result<Ran, Problem>,
+}
+
+/// One call while it is being served.
+struct Serving<'a> {
+    id: RunId,
+    call: &'a Queued,
+    queued: f64,
+    locks: Locks,
+    prepared: Prepared,
 }
 
 impl Steward {
@@ -94,13 +110,14 @@ impl Steward {
             return;
         };
         self.board.preparing();
+        let setup = Setup {
+            project,
+            config,
+            framework: Framework::Rspec,
+        };
         let _ = self
             .warm
-            .ready(&Setup {
-                project,
-                config,
-                framework: Framework::Rspec,
-            })
+            .ready(&setup, &mut Locks::new(Duration::ZERO, CancellationToken::new()))
             .await;
         self.board.at_rest(self.warm.booted());
     }
@@ -110,55 +127,45 @@ impl Steward {
             return self;
         }
         self.runs += 1;
-        let id = RunId(self.runs);
-        let answer = self
-            .attempt(id, &call)
-            .await
-            .map(|attempt| self.report(id, &call.checked, attempt));
+        let serving = Serving::new(RunId(self.runs), &call);
+        let id = serving.id;
+        let attempt = self.attempt(serving).await;
+        let answer = attempt.map(|attempt| self.report(id, &call.checked, attempt));
         // A caller that has gone away needs no answer.
         let _ = call.reply.send(answer);
         self
     }
 
-    async fn attempt(&mut self, id: RunId, call: &Queued) -> Result<Attempt> {
-        match call.checked.fork {
-            Fork::Never => self.spawned(id, call, Mode::Spawn).await,
-            Fork::Auto | Fork::Always => self.forked(id, call).await,
+    async fn attempt(&mut self, mut serving: Serving<'_>) -> Result<Attempt> {
+        if let Some(Decision::Spawn { mode, reason }) = serving.wanted(0).early() {
+            return self.spawned(serving, mode, Some(reason)).await;
         }
-    }
-
-    async fn forked(&mut self, id: RunId, call: &Queued) -> Result<Attempt> {
-        let waited = call.since.elapsed().as_secs_f64();
-        let mut prepared = Prepared::default();
         for _ in 0..STARTS {
             self.board.preparing();
-            let attempt = |prepared, end| Attempt {
-                mode: Mode::Fork,
-                prepared,
-                waited,
-                end,
-            };
-            let booted = match self.warm.ready(&call.checked.setup).await {
+            let booted = match self.warm.ready(&serving.call.checked.setup, &mut serving.locks).await {
                 Ok((more, booted)) => {
-                    prepared.add(more);
+                    serving.prepared.add(more);
                     booted
                 }
-                Err(problem) => {
-                    prepared.add(problem.prepared.clone());
-                    return Ok(attempt(prepared, Err(problem)));
-                }
+                Err(problem) => return Ok(serving.stopped_by(problem)),
             };
-            self.board.prepared(&prepared);
-            if call.abandoned() {
+            self.board.prepared(&serving.prepared);
+            if serving.call.abandoned() {
                 return Err(cancelled());
             }
-            let Some(zygote) = &booted.zygote else { continue };
-            call.begin();
-            self.board.running(id);
-            let request = request(id, &call.checked, ProcessMode::Fork);
-            let keeper = booted.worker.keeper();
-            match execute::forked(zygote, keeper, request, call.checked.limits, &call.cancel).await {
-                Ok(ran) => return Ok(attempt(prepared, Ok(ran))),
+            let config = &serving.call.checked.setup.config;
+            let decision = match booted.fork_facts(config).await {
+                Some(facts) => serving.wanted(booted.crashes).decide(&facts),
+                None => {
+                    self.warm.drop_zygote().await;
+                    continue;
+                }
+            };
+            if let Decision::Spawn { mode, reason } = decision {
+                return self.spawned(serving, mode, Some(reason)).await;
+            }
+            match serving.fork(&self.board, booted).await {
+                Ok(ran) => return self.forked(serving, ran).await,
                 Err(NotStarted::Refused(reason)) => return Err(not_started(&reason)),
                 Err(NotStarted::Lost(_)) => self.warm.drop_zygote().await,
             }
@@ -166,32 +173,154 @@ impl Steward {
         Err(not_started("the process that runs are forked from did not stay alive"))
     }
 
-    async fn spawned(&mut self, id: RunId, call: &Queued, mode: Mode) -> Result<Attempt> {
-        let waited = call.since.elapsed().as_secs_f64();
-        let plan = call.checked.setup.plan()?;
-        call.begin();
-        self.board.running(id);
-        let request = request(id, &call.checked, ProcessMode::Spawn);
-        match execute::spawned(&plan, &request, call.checked.limits, &call.cancel).await {
-            Ok(ran) => Ok(Attempt {
-                mode,
-                prepared: Prepared::default(),
-                waited,
-                end: Ok(ran),
-            }),
+    /// A fork that crashed without having been told to is run once more, in a fresh process and what is left of its time.
+    async fn forked(&mut self, serving: Serving<'_>, ran: Ran) -> Result<Attempt> {
+        let crash = fork_crash(&ran);
+        if let Some(booted) = self.warm.booted_mut() {
+            booted.crashes = if crash.is_some() { booted.crashes + 1 } else { 0 };
+        }
+        let left = serving
+            .call
+            .checked
+            .limits
+            .deadline
+            .saturating_sub(Duration::from_secs_f64(ran.seconds));
+        match crash {
+            Some(signal) if serving.call.checked.fork == Fork::Auto && !left.is_zero() => {
+                let crashed = CrashedFork::new(signal, &ran.stderr.text);
+                let reason = format!("the fork was killed by {}", crashed.signal);
+                let retried = self
+                    .spawned_within(serving, Mode::SpawnAfterCrash, Some(reason), left)
+                    .await?;
+                Ok(Attempt {
+                    crashed_fork: Some(crashed),
+                    ..retried
+                })
+            }
+            _ => Ok(serving.ended(Mode::Fork, None, Ok(ran))),
+        }
+    }
+
+    async fn spawned(&mut self, serving: Serving<'_>, mode: Mode, reason: Option<String>) -> Result<Attempt> {
+        let deadline = serving.call.checked.limits.deadline;
+        self.spawned_within(serving, mode, reason, deadline).await
+    }
+
+    async fn spawned_within(
+        &mut self,
+        mut serving: Serving<'_>,
+        mode: Mode,
+        reason: Option<String>,
+        deadline: Duration,
+    ) -> Result<Attempt> {
+        let plan = serving.call.checked.setup.plan()?;
+        if let Err(problem) = serving.lock(self.warm.booted()).await {
+            return Ok(serving.stopped_by(problem));
+        }
+        serving.call.begin();
+        self.board.running(serving.id);
+        let request = request(serving.id, &serving.call.checked, ProcessMode::Spawn);
+        let limits = Limits {
+            deadline,
+            ..serving.call.checked.limits
+        };
+        match execute::spawned(&plan, &request, limits, &serving.call.cancel).await {
+            Ok(ran) => Ok(serving.ended(mode, reason, Ok(ran))),
             Err(NotStarted::Refused(reason) | NotStarted::Lost(reason)) => Err(not_started(&reason)),
         }
     }
 
     fn report(&self, id: RunId, call: &Checked, attempt: Attempt) -> Report {
-        let paths = Paths::new(call.root(), std::env::home_dir());
-        let facts = match attempt.end {
-            Ok(ran) => ran_facts(id, call, attempt.mode, &attempt.prepared, attempt.waited, ran),
-            Err(problem) => problem_facts(id, call, &attempt.prepared, attempt.waited, problem),
-        };
-        let report = Report::new(facts, call.view, &paths);
+        let facts = facts(id, call, attempt);
+        let report = Report::new(facts, call.view, &Paths::new(call.root(), std::env::home_dir()));
         self.board.ran(report.mode, report.outcome);
         report
+    }
+}
+
+impl<'a> Serving<'a> {
+    fn new(id: RunId, call: &'a Queued) -> Self {
+        let locks = Locks::new(call.checked.limits.deadline, call.cancel.clone());
+        Serving {
+            id,
+            call,
+            queued: call.since.elapsed().as_secs_f64(),
+            locks,
+            prepared: Prepared::default(),
+        }
+    }
+
+    fn wanted(&self, crashes: u32) -> Wanted<'a> {
+        let checked = &self.call.checked;
+        Wanted {
+            fork: checked.fork,
+            config: &checked.setup.config,
+            crashes,
+            macos: cfg!(target_os = "macos"),
+        }
+    }
+
+    async fn fork(&self, board: &Board, booted: &Booted) -> std::result::Result<Ran, NotStarted> {
+        let gone = || NotStarted::Lost("there is no zygote".to_owned());
+        let zygote = booted.zygote.as_ref().ok_or_else(gone)?;
+        self.call.begin();
+        board.running(self.id);
+        let request = request(self.id, &self.call.checked, ProcessMode::Fork);
+        execute::forked(
+            zygote,
+            booted.worker.keeper(),
+            request,
+            self.call.checked.limits,
+            &self.call.cancel,
+        )
+        .await
+    }
+
+    /// A fresh process may use the databases of the last boot; before any boot, only those of this checkout.
+    async fn lock(&mut self, booted: Option<&Booted>) -> std::result::Result<(), Problem> {
+        let mut names = vec![format!("checkout:{}", self.call.checked.root().display())];
+        names.extend(booted.iter().flat_map(|booted| booted.ready.databases.clone()));
+        self.locks
+            .take(&names)
+            .await
+            .map_err(|taken| Problem::busy(&taken, self.prepared.clone()))
+    }
+
+    fn ended(self, mode: Mode, mode_reason: Option<String>, end: std::result::Result<Ran, Problem>) -> Attempt {
+        let waited = self.queued + self.locks.waited;
+        Attempt {
+            mode,
+            mode_reason,
+            prepared: self.prepared,
+            waited,
+            crashed_fork: None,
+            end,
+        }
+    }
+
+    fn stopped_by(mut self, problem: Problem) -> Attempt {
+        self.prepared.add(problem.prepared.clone());
+        self.ended(Mode::Fork, None, Err(problem))
+    }
+}
+
+/// The signal of a crash that forking may be to blame for: one that the process raised by itself.
+fn fork_crash(ran: &Ran) -> Option<i32> {
+    const CRASHES: [Signal; 7] = [
+        Signal::SIGSEGV,
+        Signal::SIGABRT,
+        Signal::SIGBUS,
+        Signal::SIGILL,
+        Signal::SIGTRAP,
+        Signal::SIGFPE,
+        Signal::SIGSYS,
+    ];
+    match (ran.end, ran.stop) {
+        // Once the last record is out, a crash changes nothing.
+        (End::Signaled(signal), None) if ran.log.exit.is_none() => {
+            CRASHES.iter().any(|crash| *crash as i32 == signal).then_some(signal)
+        }
+        _ => None,
     }
 }
 
@@ -226,59 +355,27 @@ fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunRequest {
     }
 }
 
-fn ran_facts(id: RunId, call: &Checked, mode: Mode, prepared: &Prepared, waited: f64, ran: Ran) -> Facts {
-    let verdict = judge(&ran.log, ran.end, ran.stop);
-    let loading = ran.log.started.as_ref().map_or(0.0, |started| started.seconds);
-    Facts {
+fn facts(id: RunId, call: &Checked, attempt: Attempt) -> Facts {
+    let Attempt {
+        mode,
+        mode_reason,
+        prepared,
+        waited,
+        crashed_fork,
+        end,
+    } = attempt;
+    let base = Facts {
         id,
         mode,
-        command: command(
-            call,
-            ran.log
-                .started
-                .as_ref()
-                .filter(|started| started.random)
-                .map(|started| started.seed),
-        ),
-        hint: advice::of_run(&verdict, &ran.log, mode == Mode::Fork),
-        warnings: warnings(&ran),
-        leftovers: ran.leftovers.iter().map(leftover).collect(),
-        timing: Timing {
-            boot: prepared.boot,
-            wait: waited,
-            load: prepared.load + loading,
-            run: (ran.seconds - loading).max(0.0),
-        },
-        skipped: skipped(call),
-        trigger: prepared.trigger.clone(),
-        verdict,
-        stdout: ran.stdout,
-        stderr: ran.stderr,
-        log: ran.log,
-        error: None,
-    }
-}
-
-fn problem_facts(id: RunId, call: &Checked, prepared: &Prepared, waited: f64, problem: Problem) -> Facts {
-    let Problem {
-        outcome,
-        broken: Broken { failure, stderr },
-        ..
-    } = problem;
-    Facts {
-        id,
-        mode: Mode::Fork,
+        mode_reason,
+        crashed_fork,
         verdict: Verdict {
-            outcome,
-            reason: Some(why(outcome).to_owned()),
+            outcome: Outcome::Incomplete,
+            reason: None,
         },
         log: RunLog::default(),
         stdout: nothing(),
-        stderr: Captured {
-            bytes: stderr.len() as u64,
-            text: stderr,
-            dropped: 0,
-        },
+        stderr: nothing(),
         timing: Timing {
             boot: prepared.boot,
             wait: waited,
@@ -286,18 +383,67 @@ fn problem_facts(id: RunId, call: &Checked, prepared: &Prepared, waited: f64, pr
             run: 0.0,
         },
         command: command(call, None),
-        hint: Some(advice::of_problem(outcome, &failure)),
-        error: Some(failure),
+        error: None,
         leftovers: Vec::new(),
         warnings: Vec::new(),
         skipped: skipped(call),
-        trigger: prepared.trigger.clone(),
+        hint: None,
+        trigger: prepared.trigger,
+    };
+    match end {
+        Ok(ran) => ran_facts(call, base, ran),
+        Err(problem) => problem_facts(base, problem),
+    }
+}
+
+fn ran_facts(call: &Checked, base: Facts, ran: Ran) -> Facts {
+    let verdict = judge(&ran.log, ran.end, ran.stop);
+    let loading = ran.log.started.as_ref().map_or(0.0, |started| started.seconds);
+    let random = ran.log.started.as_ref().filter(|started| started.random);
+    Facts {
+        command: command(call, random.map(|started| started.seed)),
+        hint: advice::of_run(&verdict, &ran.log, base.mode == Mode::Fork),
+        warnings: warnings(&ran),
+        leftovers: ran.leftovers.iter().map(leftover).collect(),
+        timing: Timing {
+            load: base.timing.load + loading,
+            run: (ran.seconds - loading).max(0.0),
+            ..base.timing
+        },
+        verdict,
+        stdout: ran.stdout,
+        stderr: ran.stderr,
+        log: ran.log,
+        ..base
+    }
+}
+
+fn problem_facts(base: Facts, problem: Problem) -> Facts {
+    let Problem {
+        outcome,
+        broken: Broken { failure, stderr },
+        ..
+    } = problem;
+    Facts {
+        verdict: Verdict {
+            outcome,
+            reason: Some(why(outcome).to_owned()),
+        },
+        hint: Some(advice::of_problem(outcome, &failure)),
+        stderr: Captured {
+            bytes: stderr.len() as u64,
+            text: stderr,
+            dropped: 0,
+        },
+        error: Some(failure),
+        ..base
     }
 }
 
 fn why(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::ReloadFailed => "changed code could not be loaded; nothing was run",
+        Outcome::DatabaseBusy => "another run uses the same test database; nothing was run",
         Outcome::LoadError => "the test helper could not be loaded; nothing was run",
         _ => "the app did not boot; nothing was run",
     }

@@ -110,6 +110,10 @@ impl Warm {
         self.booted.as_ref()
     }
 
+    pub fn booted_mut(&mut self) -> Option<&mut Booted> {
+        self.booted.as_mut()
+    }
+
     /// A zygote that has loaded nothing older than the files on disk at this moment.
     /// Holds the locks of its databases before any test code is loaded.
     pub async fn ready(
@@ -126,7 +130,11 @@ impl Warm {
                 Err(taken) => Err((Outcome::DatabaseBusy, taken)),
             };
             if let Err((outcome, broken)) = applied {
-                return Err(Problem { outcome, broken, prepared });
+                return Err(Problem {
+                    outcome,
+                    broken,
+                    prepared,
+                });
             }
             if effect == Effect::Nothing {
                 break;
@@ -331,9 +339,21 @@ impl Booted {
     /// What decides whether the zygote may be forked at this moment; `None` when it doesn't answer.
     pub async fn fork_facts(&self, config: &Config) -> Option<ForkFacts> {
         let probes = probes(config);
-        let Facts { threads, native, loaded, live } = self.zygote.as_ref()?.facts(probes).await?;
+        let Facts {
+            threads,
+            native,
+            loaded,
+            live,
+        } = self.zygote.as_ref()?.facts(probes).await?;
         let (threads_after_boot, native_after_boot) = (self.ready.threads.clone(), self.ready.native.clone());
-        Some(ForkFacts { threads, native, threads_after_boot, native_after_boot, loaded, live })
+        Some(ForkFacts {
+            threads,
+            native,
+            threads_after_boot,
+            native_after_boot,
+            loaded,
+            live,
+        })
     }
 
     /// Ruby and Rails as booted; the test framework only once a zygote has loaded it.
@@ -402,15 +422,38 @@ impl Booted {
 
 fn probes(config: &Config) -> Vec<GemProbe> {
     let built_in = denylist::BUILT_IN.iter();
-    let built_in = built_in.map(|entry| GemProbe { gem: entry.gem.to_owned(), constant: Some(entry.constant.to_owned()) });
-    let own = mode::project_gems(config, cfg!(target_os = "macos")).map(|gem| GemProbe { gem: gem.clone(), constant: None });
+    let built_in = built_in.map(|entry| GemProbe {
+        gem: entry.gem.to_owned(),
+        constant: Some(entry.constant.to_owned()),
+    });
+    let own = mode::project_gems(config, cfg!(target_os = "macos")).map(|gem| GemProbe {
+        gem: gem.clone(),
+        constant: None,
+    });
     built_in.chain(own).collect()
+}
+
+impl Problem {
+    pub fn busy(taken: &Taken, prepared: Prepared) -> Problem {
+        Problem {
+            outcome: Outcome::DatabaseBusy,
+            broken: busy(taken),
+            prepared,
+        }
+    }
 }
 
 fn busy(taken: &Taken) -> Broken {
     let who = taken.holder.as_deref().unwrap_or("another process");
     let message = format!("{who} was using {} until the deadline", taken.name);
-    Broken { failure: Failure { class: "DatabaseBusy".to_owned(), message, ..Failure::default() }, stderr: String::new() }
+    Broken {
+        failure: Failure {
+            class: "DatabaseBusy".to_owned(),
+            message,
+            ..Failure::default()
+        },
+        stderr: String::new(),
+    }
 }
 
 /// The value of a future that is ready at this moment.
