@@ -58,6 +58,15 @@ pub struct Config {
     /// As `fork_unsafe_gems`, on macOS only.
     #[serde(deserialize_with = "value::names")]
     pub macos_fork_unsafe_gems: Vec<String>,
+    /// Memory of all processes of a run together, 64 to 1,048,576 MiB.
+    #[serde(deserialize_with = "value::within::<64, 1048576, _, _>")]
+    pub max_memory_mib: u64,
+    /// Processes of a run at a time, 1 to 100,000.
+    #[serde(deserialize_with = "value::within::<1, 100000, _, _>")]
+    pub max_processes: usize,
+    /// The largest file that a process may write, 1 to 1,048,576 MiB.
+    #[serde(deserialize_with = "value::within::<1, 1048576, _, _>")]
+    pub max_file_mib: u64,
     /// The size of a whole answer, 4,096 to 1,048,576 bytes.
     #[serde(deserialize_with = "value::within::<4096, 1048576, _, _>")]
     pub max_result_bytes: usize,
@@ -149,6 +158,9 @@ impl Default for Config {
             fork_unsafe_gems: Vec::new(),
             macos_fork: true,
             macos_fork_unsafe_gems: Vec::new(),
+            max_memory_mib: 4096,
+            max_processes: 512,
+            max_file_mib: 4096,
             max_result_bytes: 24 * 1024,
             max_output_bytes: 256 * 1024,
             defaults: Defaults::default(),

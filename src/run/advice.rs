@@ -19,6 +19,9 @@ pub fn of_run(verdict: &Verdict, log: &RunLog, forked: bool) -> Option<String> {
              if it hangs only here, try `fork: \"never\"`"
         }
         Outcome::TimedOut => "see `threads` for where it hangs; raise `timeout_seconds` if it is only slow",
+        Outcome::MemoryExceeded => "something allocates without end, or raise `max_memory_mib` in .coatepec.yml",
+        Outcome::TooManyProcesses => "something forks without end, or raise `max_processes` in .coatepec.yml",
+        Outcome::FileTooLarge => "something writes without end, or raise `max_file_mib` in .coatepec.yml",
         Outcome::Crashed if forked => "see `stderr`; if it crashes only here, try `fork: \"never\"`",
         Outcome::Crashed => "see `stderr`",
         Outcome::Incomplete => "something calls exit, exit! or abort; look at the example named in `unfinished`",

@@ -6,6 +6,9 @@ use crate::worker::protocol::{
     ExampleFinished, ExampleStatus, Failure, Identity, Record, RunEvent, Started, ThreadDump,
 };
 
+/// Bytes of records after which details are dropped.
+const DETAILS: usize = 16 * 1024 * 1024;
+
 /// Messages of the framework kept per run; the rest are dropped, they carry no verdict.
 const MESSAGES: usize = 20;
 
@@ -25,6 +28,9 @@ pub struct RunLog {
     pub threads: Option<Vec<ThreadDump>>,
     /// Records of other processes, and lines that were none.
     pub ignored: u64,
+    bytes: usize,
+    /// Failures whose details were dropped.
+    pub stripped: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,10 +67,16 @@ impl RunLog {
         RunLog::default()
     }
 
-    pub fn apply(&mut self, record: Record) {
+    /// Beyond [`DETAILS`] in all, examples are still counted, but what they have to tell is dropped: a run that never
+    /// ends must not fill the supervisor.
+    pub fn apply(&mut self, mut record: Record) {
         if *self.pid.get_or_insert(record.pid) != record.pid {
             self.ignored += 1;
             return;
+        }
+        self.bytes += weight(&record.e);
+        if self.bytes > DETAILS {
+            self.stripped += u64::from(strip(&mut record.e));
         }
         self.on(record.e);
     }
@@ -132,6 +144,44 @@ impl RunLog {
         if self.messages.len() < MESSAGES {
             self.messages.push(text);
         }
+    }
+}
+
+/// Bytes of what an example or an error has to tell.
+fn weight(event: &RunEvent) -> usize {
+    match event {
+        RunEvent::ExampleStarted(example) => example.description.len(),
+        RunEvent::ExampleFinished(end) => end.example.description.len() + end.failure.as_ref().map_or(0, bytes_of),
+        RunEvent::OutsideError { failure, .. } => bytes_of(failure),
+        _ => 0,
+    }
+}
+
+fn bytes_of(failure: &Failure) -> usize {
+    let own = failure.message.len() + failure.frames.iter().map(String::len).sum::<usize>();
+    own + failure.causes.iter().chain(&failure.parts).map(bytes_of).sum::<usize>()
+}
+
+/// Takes away what makes a record large; says whether a failure lost its details.
+fn strip(event: &mut RunEvent) -> bool {
+    match event {
+        RunEvent::ExampleStarted(example) => {
+            example.description = String::new();
+            false
+        }
+        RunEvent::ExampleFinished(end) => {
+            end.example.description = String::new();
+            end.reason = None;
+            end.failure.take().is_some()
+        }
+        RunEvent::OutsideError { failure, .. } => {
+            *failure = Failure {
+                class: std::mem::take(&mut failure.class),
+                ..Failure::default()
+            };
+            true
+        }
+        _ => false,
     }
 }
 

@@ -35,4 +35,10 @@ pub struct Limits {
     pub grace: Duration,
     /// Kept per stream, in bytes.
     pub output: usize,
+    /// Of all its processes together, in bytes.
+    pub memory: u64,
+    /// At a time, the first included.
+    pub processes: usize,
+    /// The largest file one of them may write, in bytes.
+    pub file: u64,
 }

@@ -26,6 +26,12 @@ pub enum Outcome {
     TimedOut,
     /// The caller took the call back.
     Cancelled,
+    /// Its processes used more memory than allowed.
+    MemoryExceeded,
+    /// It had more processes than allowed.
+    TooManyProcesses,
+    /// It wrote a file larger than allowed.
+    FileTooLarge,
     /// The process died of a signal that we did not send.
     Crashed,
     /// The process ended by itself before the run was over.
@@ -56,6 +62,10 @@ pub enum End {
 pub enum Stop {
     Deadline,
     Cancelled,
+    /// Its processes together used this many bytes.
+    Memory(u64),
+    /// It had this many processes.
+    Processes(usize),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +79,17 @@ pub struct Verdict {
 pub fn judge(log: &RunLog, end: End, stop: Option<Stop>) -> Verdict {
     match (stop, log.exit) {
         (Some(Stop::Cancelled), _) => verdict(Outcome::Cancelled, "the caller cancelled the run"),
+        (Some(Stop::Memory(bytes)), _) => {
+            let used = bytes / (1024 * 1024);
+            verdict(
+                Outcome::MemoryExceeded,
+                format!("its processes used {used} MiB of memory{}", position(log)),
+            )
+        }
+        (Some(Stop::Processes(count)), _) => verdict(
+            Outcome::TooManyProcesses,
+            format!("it had {count} processes{}", position(log)),
+        ),
         (Some(Stop::Deadline), _) => verdict(Outcome::TimedOut, format!("the deadline passed{}", position(log))),
         (None, Some(exit)) => over(log, end, exit),
         (None, None) => cut_short(log, end),
@@ -127,9 +148,15 @@ fn ran(log: &RunLog, started: &Started, finish: Finish, exit: i32) -> Verdict {
     }
 }
 
+const FILE_TOO_LARGE: i32 = nix::sys::signal::Signal::SIGXFSZ as i32;
+
 /// No last record, and it was not us.
 fn cut_short(log: &RunLog, end: End) -> Verdict {
     match end {
+        End::Signaled(signal) if signal == FILE_TOO_LARGE => verdict(
+            Outcome::FileTooLarge,
+            format!("a file grew beyond what is allowed{}", position(log)),
+        ),
         End::Signaled(signal) => verdict(Outcome::Crashed, crashed(log, signal)),
         End::Exited(status) if log.started.is_none() => verdict(Outcome::LoadError, not_started(log, status)),
         End::Exited(status) => verdict(Outcome::Incomplete, left_early(log, status)),

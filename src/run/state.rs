@@ -14,6 +14,9 @@ use super::outcome::Stop;
 /// How long a run that is to be ended may take to say where it hangs. Our choice.
 const ASKING: Duration = Duration::from_millis(500);
 
+/// How long what was killed may take to go; a process that waits for a dead disk never does.
+const KILLING: Duration = Duration::from_secs(10);
+
 /// How long after the end of the process its pipes may stay open: a leftover that holds them is killed at the end of
 /// the process, so this is for what even KILL does not end at once.
 const DRAINING: Duration = Duration::from_secs(1);
@@ -35,6 +38,7 @@ pub enum State {
     },
     /// KILL was sent to its tree.
     Killing {
+        until: Instant,
         stop: Stop,
     },
     /// The process is gone; what it wrote is being read.
@@ -57,6 +61,8 @@ pub enum Event {
     Exited,
     /// All pipes are at their end.
     Closed,
+    /// It uses more than it may. Asking would only let it go on.
+    Over(Stop),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,10 +80,11 @@ impl State {
     pub fn wake_at(self) -> Option<Instant> {
         match self {
             State::Running { deadline } => Some(deadline),
-            State::Asking { until, .. } | State::Terminating { until, .. } | State::Draining { until, .. } => {
-                Some(until)
-            }
-            State::Killing { .. } | State::Done { .. } => None,
+            State::Asking { until, .. }
+            | State::Terminating { until, .. }
+            | State::Killing { until, .. }
+            | State::Draining { until, .. } => Some(until),
+            State::Done { .. } => None,
         }
     }
 
@@ -90,6 +97,7 @@ impl State {
             (State::Draining { stop, .. }, Event::Tick) if late => (State::Done { stop }, &[Action::Finish]),
             (State::Draining { .. }, _) => (self, &[]),
             (_, Event::Exited) => (draining(now, self.stop()), &[Action::Collect]),
+            (State::Running { .. }, Event::Over(stop)) => killing(now, stop),
             (State::Running { .. }, Event::Cancelled) => terminating(now, grace, Stop::Cancelled),
             (State::Running { .. }, Event::Tick) if late => (
                 State::Asking {
@@ -100,7 +108,9 @@ impl State {
             ),
             (State::Asking { stop, .. }, Event::Told) => terminating(now, grace, stop),
             (State::Asking { stop, .. }, Event::Tick) if late => terminating(now, grace, stop),
-            (State::Terminating { stop, .. }, Event::Tick) if late => (State::Killing { stop }, &[Action::KillTree]),
+            (State::Terminating { stop, .. }, Event::Tick) if late => killing(now, stop),
+            // What even KILL does not end is given up: the kernel will end it when it can.
+            (State::Killing { stop, .. }, Event::Tick) if late => (draining(now, Some(stop)), &[Action::Collect]),
             _ => (self, &[]),
         }
     }
@@ -109,7 +119,7 @@ impl State {
     pub fn stop(self) -> Option<Stop> {
         match self {
             State::Running { .. } => None,
-            State::Asking { stop, .. } | State::Terminating { stop, .. } | State::Killing { stop } => Some(stop),
+            State::Asking { stop, .. } | State::Terminating { stop, .. } | State::Killing { stop, .. } => Some(stop),
             State::Draining { stop, .. } | State::Done { stop } => stop,
         }
     }
@@ -123,6 +133,11 @@ fn terminating(now: Instant, grace: Duration, stop: Stop) -> (State, &'static [A
         },
         &[Action::Term],
     )
+}
+
+fn killing(now: Instant, stop: Stop) -> (State, &'static [Action]) {
+    let until = now + KILLING;
+    (State::Killing { until, stop }, &[Action::KillTree])
 }
 
 fn draining(now: Instant, stop: Option<Stop>) -> State {

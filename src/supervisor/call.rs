@@ -19,6 +19,8 @@ use crate::worker::protocol::Framework;
 /// Bytes of an example name: longer than any description a person writes.
 const EXAMPLE_BYTES: usize = 10_000;
 
+const MIB: u64 = 1024 * 1024;
+
 /// What a caller may say. `None` is the project's default.
 #[derive(Debug, Clone, Default)]
 pub struct RunArguments {
@@ -111,6 +113,9 @@ fn limits(config: &Config, arguments: &RunArguments) -> Result<Limits> {
         deadline: Duration::from_secs(seconds),
         grace: Duration::from_secs(config.grace_seconds),
         output: config.max_output_bytes,
+        memory: config.max_memory_mib * MIB,
+        processes: config.max_processes,
+        file: config.max_file_mib * MIB,
     })
 }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use tokio::net::unix::pipe;
+use tokio::time::Interval;
 use tokio_util::sync::CancellationToken;
 
 use crate::process::fds;
@@ -16,6 +17,7 @@ use crate::process::lines::{LineError, LineReader};
 use crate::process::pidfd::PidFd;
 use crate::process::spawn::{self, Kept};
 use crate::process::tree::{self, Ended, Leftover, Target};
+use crate::process::usage;
 use crate::run::Limits;
 use crate::run::log::RunLog;
 use crate::run::outcome::{End, Stop};
@@ -25,6 +27,10 @@ use crate::worker::launch::Plan;
 use crate::worker::protocol::{Record, RunRequest};
 use crate::worker::tail::Tail;
 use crate::worker::zygote::{ForkEnd, Zygote};
+
+/// How often the memory and the processes of a run are looked at: often enough to be faster than a machine that runs
+/// out of memory.
+const POLL: Duration = Duration::from_millis(250);
 
 /// The signal that asks a run for the backtraces of its threads (worker/child.rb).
 const ASK_THREADS: Signal = Signal::SIGQUIT;
@@ -206,6 +212,7 @@ struct Watched {
     limits: Limits,
     end: End,
     leftovers: Ended,
+    poll: Interval,
 }
 
 impl Watched {
@@ -224,6 +231,7 @@ impl Watched {
             limits,
             end: End::Unknown,
             leftovers: Ended::default(),
+            poll: tokio::time::interval_at((Instant::now() + POLL).into(), POLL),
         }
     }
 
@@ -255,6 +263,7 @@ impl Watched {
     /// Waits for whatever can happen in this state. Records come first: what was said before the end counts.
     async fn next_event(&mut self, state: State, process: &Process<'_>, cancel: &CancellationToken) -> Event {
         let draining = matches!(state, State::Draining { .. });
+        let running = matches!(state, State::Running { .. });
         loop {
             tokio::select! {
                 biased;
@@ -271,8 +280,22 @@ impl Watched {
                 () = closed(&mut self.stdout, &mut self.stderr), if draining && self.events.is_none() => return Event::Closed,
                 () = cancel.cancelled(), if state.stop().is_none() && !draining => return Event::Cancelled,
                 () = until(state.wake_at()) => return Event::Tick,
+                _ = self.poll.tick(), if running => {
+                    if let Some(stop) = self.excess(process.target()) {
+                        return Event::Over(stop);
+                    }
+                }
             }
         }
+    }
+
+    /// Whether the run uses more than it may at this moment.
+    fn excess(&self, target: &Target) -> Option<Stop> {
+        let usage = usage::of(target, self.limits.memory);
+        if usage.processes > self.limits.processes {
+            return Some(Stop::Processes(usage.processes));
+        }
+        (usage.memory > self.limits.memory).then_some(Stop::Memory(usage.memory))
     }
 
     /// Takes a line of the events pipe; some are events for the machine, too.
@@ -307,7 +330,10 @@ impl Watched {
             self.leftovers.leaked.total += ended.leaked.total;
             self.leftovers.survivors = ended.survivors;
         }
-        self.end = process.status().await;
+        // Waiting for what can't be killed would wedge whoever waits.
+        if self.leftovers.survivors.is_empty() {
+            self.end = process.status().await;
+        }
     }
 
     fn over(self, stop: Option<Stop>, took: Duration) -> Ran {

@@ -9,6 +9,7 @@ pub mod execute;
 pub mod lock;
 mod steward;
 pub mod warm;
+mod watcher;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The steward: takes calls in order, makes the tree warm and fresh, has the run executed, and reports.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
@@ -12,6 +12,7 @@ use super::call::{Checked, Queued, RunArguments};
 use super::execute::{self, NotStarted, Ran};
 use super::lock::Locks;
 use super::warm::{Booted, Prepared, Problem, Setup, Warm};
+use super::watcher::Watcher;
 use crate::config::{Config, Fork};
 use crate::error::{Error, Result};
 use crate::project::Project;
@@ -40,39 +41,63 @@ pub(super) async fn serve(
         warm: Warm::default(),
         board,
         runs: 0,
+        meanwhile: None,
     };
-    if eager {
-        tokio::select! {
-            () = steward.warm_up(&root) => {}
-            () = shutdown.cancelled() => return,
-        }
-    }
+    let mut watcher: Option<Watcher> = None;
+    let mut work = eager.then_some(Work::WarmUp);
     loop {
-        let call = tokio::select! {
-            biased;
-            () = shutdown.cancelled() => return,
-            call = calls.recv() => call,
+        let work = match work.take() {
+            Some(work) => work,
+            None => tokio::select! {
+                biased;
+                () = shutdown.cancelled() => return,
+                call = calls.recv() => match call {
+                    Some(call) => Work::Answer(Box::new(call)),
+                    None => return,
+                },
+                () = saved(watcher.as_ref()) => Work::WarmUp,
+            },
         };
-        let Some(call) = call else { return };
-        steward.board.queued(-1);
+        let (runs, board) = (steward.runs + 1, steward.board.clone());
         // A task of its own: should it panic, the tree goes with it, and the next call starts with nothing.
-        let runs = steward.runs + 1;
-        let board = steward.board.clone();
-        let mut serving = tokio::spawn(steward.answer(call));
-        let served = tokio::select! {
-            served = &mut serving => served,
+        let mut working = tokio::spawn(steward.work(root.clone(), work));
+        let done = tokio::select! {
+            done = &mut working => done,
             () = shutdown.cancelled() => {
-                serving.abort();
+                working.abort();
                 return;
             }
         };
-        steward = served.unwrap_or_else(|_| Steward {
+        steward = done.unwrap_or_else(|_| Steward {
             warm: Warm::default(),
             board,
             runs,
+            meanwhile: None,
         });
         steward.board.at_rest(steward.warm.booted());
+        watcher = watch(watcher, steward.warm.booted());
     }
+}
+
+enum Work {
+    Answer(Box<Queued>),
+    /// Make the tree warm and fresh while nobody waits.
+    WarmUp,
+}
+
+async fn saved(watcher: Option<&Watcher>) {
+    match watcher {
+        Some(watcher) => watcher.changed().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Each boot may read other files.
+fn watch(watcher: Option<Watcher>, booted: Option<&Booted>) -> Option<Watcher> {
+    let booted = booted?;
+    watcher
+        .filter(|watcher| watcher.boot_id == booted.id)
+        .or_else(|| Watcher::start(booted.id, &booted.watch))
 }
 
 #[derive(Debug)]
@@ -80,6 +105,8 @@ struct Steward {
     warm: Warm,
     board: Board,
     runs: u64,
+    /// What was done since the last call, for the next one to tell.
+    meanwhile: Option<String>,
 }
 
 /// A run, or what kept it from being one.
@@ -103,8 +130,19 @@ struct Serving<'a> {
 }
 
 impl Steward {
-    /// Boots ahead of the first call. What goes wrong is for the first call to report.
-    async fn warm_up(&mut self, root: &std::path::Path) {
+    async fn work(mut self, root: PathBuf, work: Work) -> Steward {
+        match work {
+            Work::Answer(call) => {
+                self.board.queued(-1);
+                self.answer(*call).await;
+            }
+            Work::WarmUp => self.warm_up(&root).await,
+        }
+        self
+    }
+
+    /// What goes wrong is for the next call to report.
+    async fn warm_up(&mut self, root: &Path) {
         let Ok(config) = Config::load(root) else { return };
         let Ok(project) = Project::at(root, &config) else {
             return;
@@ -115,25 +153,25 @@ impl Steward {
             config,
             framework: Framework::Rspec,
         };
-        let _ = self
-            .warm
-            .ready(&setup, &mut Locks::new(Duration::ZERO, CancellationToken::new()))
-            .await;
-        self.board.at_rest(self.warm.booted());
+        let mut locks = Locks::new(Duration::ZERO, CancellationToken::new());
+        if let Ok((prepared, _)) = self.warm.ready(&setup, &mut locks).await {
+            self.board.prepared(&prepared);
+            self.meanwhile = prepared.trigger.or(self.meanwhile.take());
+        }
     }
 
-    async fn answer(mut self, call: Queued) -> Steward {
+    async fn answer(&mut self, call: Queued) {
         if call.abandoned() {
-            return self;
+            return;
         }
         self.runs += 1;
-        let serving = Serving::new(RunId(self.runs), &call);
+        let mut serving = Serving::new(RunId(self.runs), &call);
+        serving.prepared.trigger = self.meanwhile.take();
         let id = serving.id;
         let attempt = self.attempt(serving).await;
         let answer = attempt.map(|attempt| self.report(id, &call.checked, attempt));
         // A caller that has gone away needs no answer.
         let _ = call.reply.send(answer);
-        self
     }
 
     async fn attempt(&mut self, mut serving: Serving<'_>) -> Result<Attempt> {
@@ -147,7 +185,10 @@ impl Steward {
                     serving.prepared.add(more);
                     booted
                 }
-                Err(problem) => return Ok(serving.stopped_by(problem)),
+                Err(problem) => {
+                    self.board.prepared(&problem.prepared);
+                    return Ok(serving.stopped_by(problem));
+                }
             };
             self.board.prepared(&serving.prepared);
             if serving.call.abandoned() {
@@ -498,6 +539,18 @@ fn warnings(ran: &Ran) -> Vec<String> {
             ran.leftovers_total
         ));
     }
+    if ran.log.stripped > 0 {
+        warnings.push(format!(
+            "{} failures are counted without their details: there were too many",
+            ran.log.stripped
+        ));
+    }
+    if ran.log.ignored > 0 {
+        warnings.push(format!(
+            "{} records were not of this run's process, and were ignored",
+            ran.log.ignored
+        ));
+    }
     if !ran.survivors.is_empty() {
         warnings.push(format!("{} processes could not be killed", ran.survivors.len()));
     }
@@ -539,6 +592,6 @@ impl Prepared {
     fn add(&mut self, more: Prepared) {
         self.boot += more.boot;
         self.load += more.load;
-        self.trigger = self.trigger.take().or(more.trigger);
+        self.trigger = more.trigger.or(self.trigger.take());
     }
 }

@@ -43,7 +43,7 @@ pub struct Booted {
     pub ready: Ready,
     pub id: u64,
     pub since: Instant,
-    watch: Watch,
+    pub watch: Watch,
     baseline: Snapshot,
     pub zygote: Option<Zygote>,
     /// Forked runs in a row that crashed.

@@ -158,7 +158,10 @@ impl Watch {
     }
 
     fn schema(&self, path: &Path) -> bool {
-        path.starts_with(self.root.join("db"))
+        let kind = path
+            .extension()
+            .is_some_and(|extension| extension == "rb" || extension == "sql");
+        kind && path.starts_with(self.root.join("db"))
     }
 
     fn config_dirs(&self) -> Vec<PathBuf> {
