@@ -84,7 +84,16 @@ module Coatepec
       ARGV.clear
       Ending.records = @records
       Threads.dump_on_signal(@records)
+      limit_files
       exit(RSpecFramework.run(@request, @records))
+    end
+
+    private
+
+    # The hard limit stays: what may raise its own limits is not what this is for.
+    def limit_files
+      _soft, hard = Process.getrlimit(:FSIZE)
+      Process.setrlimit(:FSIZE, [@request.fetch(:max_file_bytes), hard].min, hard)
     end
   end
 

@@ -64,6 +64,9 @@ pub struct Config {
     /// Processes of a run at a time, 1 to 100,000.
     #[serde(deserialize_with = "value::within::<1, 100000, _, _>")]
     pub max_processes: usize,
+    /// Memory of the warm processes together, 256 to 1,048,576 MiB; above it they are started anew.
+    #[serde(deserialize_with = "value::within::<256, 1048576, _, _>")]
+    pub max_warm_memory_mib: u64,
     /// The largest file that a process may write, 1 to 1,048,576 MiB.
     #[serde(deserialize_with = "value::within::<1, 1048576, _, _>")]
     pub max_file_mib: u64,
@@ -161,6 +164,7 @@ impl Default for Config {
             max_memory_mib: 4096,
             max_processes: 512,
             max_file_mib: 4096,
+            max_warm_memory_mib: 2048,
             max_result_bytes: 24 * 1024,
             max_output_bytes: 256 * 1024,
             defaults: Defaults::default(),

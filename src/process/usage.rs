@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use super::procfs::Proc;
 use super::tree::Target;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -12,38 +11,32 @@ pub struct Usage {
     pub memory: u64,
 }
 
-/// Looks cheaply first: resident pages count in full in each process, so that while even their sum is below
-/// `limit` bytes nothing more has to be known. Only above it is each process asked for its proportional share, which
-/// makes the kernel walk its pages.
+/// Of a tree.
 pub fn of(target: &Target, limit: u64) -> Usage {
-    let members = target.members();
-    let resident = sum(&members, resident);
-    let memory = if resident > limit {
-        sum(&members, proportional)
-    } else {
-        resident
-    };
+    let pids: Vec<i32> = target.members().iter().map(|member| member.id.pid.as_raw()).collect();
     Usage {
-        processes: members.len(),
-        memory,
+        processes: pids.len(),
+        memory: memory(&pids, limit),
     }
 }
 
-/// Of one process, in bytes; the resident size where the kernel doesn't tell the share, 0 for one that is gone.
-pub fn memory_of(pid: i32) -> u64 {
+/// Bytes of memory of some processes together.
+///
+/// Looks cheaply first: resident pages count in full in each process, so that while even their sum is below `limit`
+/// nothing more has to be known. Only above it is each process asked for its proportional share, which makes the kernel
+/// walk its pages.
+pub fn memory(pids: &[i32], limit: u64) -> u64 {
+    let resident = pids.iter().map(|pid| resident_of(*pid)).sum();
+    if resident <= limit {
+        resident
+    } else {
+        pids.iter().map(|pid| share_of(*pid)).sum()
+    }
+}
+
+/// The proportional share; the resident size where the kernel doesn't tell it, 0 for a process that is gone.
+fn share_of(pid: i32) -> u64 {
     field(&format!("/proc/{pid}/smaps_rollup"), "Pss:").unwrap_or_else(|| resident_of(pid))
-}
-
-fn sum(members: &[Proc], of: impl Fn(&Proc) -> u64) -> u64 {
-    members.iter().map(of).sum()
-}
-
-fn resident(member: &Proc) -> u64 {
-    resident_of(member.id.pid.as_raw())
-}
-
-fn proportional(member: &Proc) -> u64 {
-    memory_of(member.id.pid.as_raw())
 }
 
 fn resident_of(pid: i32) -> u64 {

@@ -172,6 +172,9 @@ impl Steward {
         let answer = attempt.map(|attempt| self.report(id, &call.checked, attempt));
         // A caller that has gone away needs no answer.
         let _ = call.reply.send(answer);
+        self.warm
+            .recycle(call.checked.setup.config.max_warm_memory_mib * 1024 * 1024)
+            .await;
     }
 
     async fn attempt(&mut self, mut serving: Serving<'_>) -> Result<Attempt> {
@@ -393,6 +396,7 @@ fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunRequest {
         example,
         seed,
         fail_fast: fail_fast.unwrap_or(false),
+        max_file_bytes: call.limits.file,
     }
 }
 

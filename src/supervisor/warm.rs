@@ -11,6 +11,7 @@ use super::lock::{Locks, Taken};
 use crate::config::Config;
 use crate::error::Result;
 use crate::process::tree::{self, Target};
+use crate::process::usage;
 use crate::project::changes::{self, Change, Snapshot};
 use crate::project::{Project, Rules};
 use crate::run::denylist;
@@ -142,6 +143,26 @@ impl Warm {
         }
         let booted = self.booted.as_mut().expect("a tree was just made or found");
         Ok((prepared, booted))
+    }
+
+    /// Ends what has grown beyond `limit` bytes of memory; says whether it had.
+    pub async fn recycle(&mut self, limit: u64) -> bool {
+        let Some(booted) = &self.booted else { return false };
+        let zygote = booted.zygote.as_ref().map(|zygote| zygote.pid);
+        let used = [Some(booted.worker.pid), zygote]
+            .into_iter()
+            .flatten()
+            .map(usage::memory_of)
+            .sum::<u64>();
+        if used <= limit {
+            return false;
+        }
+        self.gone = Some(format!(
+            "rebooted: the warm processes had grown to {} MiB",
+            used / (1024 * 1024)
+        ));
+        self.retire().await;
+        true
     }
 
     /// Ends everything.
@@ -289,6 +310,9 @@ impl Warm {
         let Some(booted) = &mut self.booted else { return Ok(()) };
         booted.drop_zygote().await;
         let started = Instant::now();
+        if !booted.worker.alive().await {
+            return self.boot_instead(setup, prepared).await;
+        }
         booted.accept().await;
         let reloaded = booted.worker.reload(setup.boot_limit()).await;
         prepared.boot += started.elapsed().as_secs_f64();
@@ -305,6 +329,16 @@ impl Warm {
                 Err((Outcome::ReloadFailed, broken))
             }
         }
+    }
+
+    /// A worker that does not answer is wedged: stopped, or spinning in something that the boot left running.
+    async fn boot_instead(
+        &mut self,
+        setup: &Setup,
+        prepared: &mut Prepared,
+    ) -> std::result::Result<(), (Outcome, Broken)> {
+        prepared.trigger = Some("rebooted: the worker did not answer".to_owned());
+        self.boot(setup, prepared).await
     }
 
     async fn load(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), (Outcome, Broken)> {
@@ -325,6 +359,7 @@ impl Warm {
                 Ok(())
             }
             Err(broken) => {
+                // That a helper can't be loaded says nothing of the worker, unless it is gone, too.
                 if !booted.worker.alive().await {
                     self.gone = Some("rebooted: the worker died while it forked".to_owned());
                     self.retire().await;

@@ -30,7 +30,7 @@ use zygote::Zygote;
 
 /// How long a worker may take to say that it can't do something trivial (fork, reap). A worker that takes longer is
 /// wedged, not busy: it does nothing else at that moment.
-pub const REPLY: Duration = Duration::from_secs(20);
+pub const REPLY: Duration = Duration::from_secs(10);
 
 /// The warm Ruby process with its keeper.
 #[derive(Debug)]

@@ -61,6 +61,8 @@ pub struct RunRequest {
     pub example: Option<String>,
     pub seed: Option<u32>,
     pub fail_fast: bool,
+    /// The largest file that a process of the run may write, in bytes.
+    pub max_file_bytes: u64,
 }
 
 /// Whether the process of a run was forked warm or started fresh.
