@@ -10,7 +10,7 @@ module Coatepec
         Coatepec.root
         @root = Dir.pwd
         path = File.expand_path(environment, @root)
-        # config/boot sets up the bundle and bootsnap; Rails must come after it to profit, and before the app to be told.
+        # config/boot sets up the bundle and bootsnap: Rails must come after it to profit, before the app to be told.
         boot = File.join(File.dirname(path), "boot.rb")
         require boot if File.file?(boot)
         require "rails"
@@ -70,14 +70,16 @@ module Coatepec
 
       # Absolute paths of files that belong to the app rather than to Ruby or to an installed gem.
       def outside_gems(paths)
-        paths.select { |path| path.start_with?("/") && path.end_with?(".rb", ".yml", ".yaml") && !below?(path, gem_dirs) }.uniq
+        source = paths.select { |path| path.start_with?("/") && path.end_with?(".rb", ".yml", ".yaml") }
+        source.reject { |path| below?(path, gem_dirs) }.uniq
       end
 
       private
 
       def database_name(config)
         database = config.database.to_s
-        return "#{config.adapter}:#{config.host}:#{config.configuration_hash[:port]}:#{database}" unless config.adapter.match?(/sqlite/)
+        port = config.configuration_hash[:port]
+        return "#{config.adapter}:#{config.host}:#{port}:#{database}" unless config.adapter.match?(/sqlite/)
         return "sqlite:memory:#{Process.pid}" if database.include?(":memory:") || database.empty?
 
         "sqlite:#{File.expand_path(database, Rails.root)}"

@@ -23,7 +23,10 @@ module Coatepec
       end
 
       def report(error)
-        warn error.full_message(highlight: false) unless error.nil? || error.is_a?(SystemExit) || error.is_a?(SignalException)
+        case error
+        when nil, SystemExit, SignalException then nil
+        else warn error.full_message(highlight: false)
+        end
       rescue StandardError
         nil
       ensure

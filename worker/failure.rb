@@ -53,13 +53,17 @@ module Coatepec
       # place where it began and the loop at the top matter.
       def frames(error)
         own, foreign = Array(error.backtrace).partition { |frame| own?(frame) }
-        own = own.first(FRAMES / 2) + ["(#{own.size - FRAMES} frames left out)"] + own.last(FRAMES / 2) if own.size > FRAMES
-        own.empty? ? foreign.first(FOREIGN_FRAMES) : own
+        return foreign.first(FOREIGN_FRAMES) if own.empty?
+        return own if own.size <= FRAMES
+
+        own.first(FRAMES / 2) + ["(#{own.size - FRAMES} frames left out)"] + own.last(FRAMES / 2)
       rescue StandardError
         []
       end
 
-      def own?(frame) = frame.start_with?(Coatepec.root, "./") || !frame.start_with?("/", "<internal:", "coatepec/", "-e:")
+      def own?(frame)
+        frame.start_with?(Coatepec.root, "./") || !frame.start_with?("/", "<internal:", "coatepec/", "-e:")
+      end
 
       # The backtrace of a SyntaxError is that of `require`; where the error is stands in its message only.
       def syntax_location(error)

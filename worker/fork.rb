@@ -26,8 +26,8 @@ module Coatepec
         nil
       end
 
-      # Sockets that wait for clients, as a server started by an initializer has. The worker keeps them; whatever is forked
-      # from it must not hold the port.
+      # Sockets that wait for clients, as a server started by an initializer has. The worker keeps them; whatever is
+      # forked from it must not hold the port.
       def listening
         listeners.map do |socket|
           address = socket.local_address

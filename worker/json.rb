@@ -18,13 +18,16 @@ module Coatepec
       def text(string)
         string = String.new(string)
         string.force_encoding(Encoding::UTF_8) if string.encoding == Encoding::BINARY
-        string = string.encode(Encoding::UTF_8, invalid: :replace, undef: :replace) unless string.encoding == Encoding::UTF_8
-        string.scrub("\u{FFFD}")
+        replaced(string).scrub("\u{FFFD}")
       rescue StandardError
-        String.new(string, encoding: Encoding::BINARY).encode(Encoding::UTF_8, invalid: :replace, undef: :replace)
+        replaced(String.new(string, encoding: Encoding::BINARY))
       end
 
       private
+
+      def replaced(string)
+        string.encoding == Encoding::UTF_8 ? string : string.encode(Encoding::UTF_8, invalid: :replace, undef: :replace)
+      end
 
       def plain(object)
         case object

@@ -167,7 +167,7 @@ module Coatepec
 
     def example_failed(notification)
       result = notification.example.execution_result
-      finished(notification.example, "failed", failure: failure(result), pending_fixed: result.pending_fixed? ? true : nil)
+      finished(notification.example, "failed", failure: failure(result), pending_fixed: !!result.pending_fixed?)
     end
 
     def message(notification) = @records.emit("message", text: Failure.guard("a message") { notification.message })

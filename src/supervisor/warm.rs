@@ -149,11 +149,8 @@ impl Warm {
     pub async fn recycle(&mut self, limit: u64) -> bool {
         let Some(booted) = &self.booted else { return false };
         let zygote = booted.zygote.as_ref().map(|zygote| zygote.pid);
-        let used = [Some(booted.worker.pid), zygote]
-            .into_iter()
-            .flatten()
-            .map(usage::memory_of)
-            .sum::<u64>();
+        let pids: Vec<i32> = std::iter::once(booted.worker.pid).chain(zygote).collect();
+        let used = usage::memory(&pids, limit);
         if used <= limit {
             return false;
         }
