@@ -6,15 +6,33 @@ module Coatepec
     # Signals whose handlers an app may have set; a new process starts with their defaults.
     SIGNALS = %w[HUP INT QUIT TERM USR1 USR2 CHLD ALRM].freeze
 
+    # The number of prctl(2) by processor, and its option for a signal at the parent's death.
+    PRCTL = { "x86_64" => 157, "aarch64" => 167 }.freeze
+    PR_SET_PDEATHSIG = 1
+
     class << self
       # Forks with nothing half-done to inherit: no open connection, no unwritten buffer.
       def start
         disconnect
         [$stdout, $stderr, STDOUT, STDERR].each { |io| flush(io) }
+        parent = Process.pid
         Process.fork do
+          die_with(parent)
           SIGNALS.each { |signal| trap(signal, "DEFAULT") }
           yield
         end
+      end
+
+      # Should whoever forked this be killed, nobody would be left who knows of it. Linux only, and a help only: the keeper
+      # ends everything that is below it, whatever happens here.
+      def die_with(parent)
+        number = PRCTL[RbConfig::CONFIG["host_cpu"]]
+        return unless number && RUBY_PLATFORM.include?("linux")
+
+        syscall(number, PR_SET_PDEATHSIG, Signal.list["KILL"])
+        exit!(1) unless Process.ppid == parent
+      rescue SystemCallError, NotImplementedError
+        nil
       end
 
       # A connection shared over a fork corrupts the conversation (or the file) of whoever holds its other half.

@@ -103,10 +103,24 @@ module Coatepec
     # As `Runner#setup`, which has no place to count what was loaded before the filters are applied.
     def load_files
       @runner.configure(@err, @out)
+      exclude
       config.load_spec_files unless world.wants_to_quit
     ensure
       @loaded = world.all_example_groups.sum { |group| group.examples.size }
       world.announce_filters
+    end
+
+    # RSpec applies its exclude pattern to directories only, and we have expanded them. A file that was named is run.
+    def exclude
+      pattern = config.exclude_pattern.to_s
+      return @excluded = [] if pattern.empty?
+
+      named = @request.fetch(:named).map { |name| File.expand_path(name[/\A.*_spec\.rb/m] || name) }
+      below = @request.fetch(:directories).flat_map { |dir| config.__send__(:get_matching_files, dir, pattern) }
+      files = config.files_to_run
+      excluded = (below.map { |file| File.expand_path(file) } - named) & files.map { |file| File.expand_path(file) }
+      config.files_to_run = files.reject { |file| excluded.include?(File.expand_path(file)) }
+      @excluded = excluded.map { |file| file.delete_prefix(Coatepec.root) }
     end
 
     def tell_start(seconds)
@@ -115,7 +129,7 @@ module Coatepec
       @records.emit(
         "started", seconds: seconds, selected: selected.size, loaded: @loaded, ids: selected.first(IDS).map(&:id),
                    seed: config.seed, random: flag(config.ordering_manager.seed_used?), dry_run: flag(config.dry_run?),
-                   fail_fast: flag(config.fail_fast), filters: filters, outside: @listener.outside
+                   fail_fast: flag(config.fail_fast), filters: filters, excluded: @excluded || [], outside: @listener.outside
       )
     end
 

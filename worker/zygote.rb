@@ -14,7 +14,7 @@ module Coatepec
       Process.setproctitle("coatepec zygote #{@request[:framework]}")
       Fork.close_listening
       Fork.redirect(@out, @err)
-      Coatepec.load_part("child")
+      %w[child coverage memory_database].each { |name| Coatepec.load_part(name) }
       Ending.install
       preload && serve
       exit!(0)
@@ -65,7 +65,11 @@ module Coatepec
       go.close
       Fork.redirect(out, err)
       ENV["COATEPEC_MODE"] = "fork"
-      Run.new(fields, Records.new(events)).call
+      records = Records.new(events)
+      Ending.records = records
+      records.emit("coverage_skipped") if CoverageTools.silence
+      MemoryDatabase.restore
+      Run.new(fields, records).call
     end
 
     # Whether anything changed is decided before a run and never in the middle of one.

@@ -12,7 +12,8 @@ pub fn of_run(verdict: &Verdict, log: &RunLog, forked: bool) -> Option<String> {
         Outcome::AllPending => "take away `skip`, `pending` or `x` from the examples to test something",
         Outcome::FailedAtExit => "an `at_exit` block of the helper or of a spec changed the exit status",
         Outcome::TimedOut if log.threads.is_none() => {
-            "it answered no signal, so no backtraces: a native call hangs; raise `timeout_seconds` if it is only slow"
+            "Ruby could not say where: a native call hangs (`threads` has the kernel's view); \
+             raise `timeout_seconds` if it is only slow"
         }
         Outcome::TimedOut if forked => {
             "see `threads` for where it hangs; raise `timeout_seconds` if it is only slow; \

@@ -26,6 +26,7 @@ pub struct RunLog {
     pub outside: Vec<OutsideError>,
     pub messages: Vec<String>,
     pub threads: Option<Vec<ThreadDump>>,
+    pub coverage_skipped: bool,
     /// Records of other processes, and lines that were none.
     pub ignored: u64,
     bytes: usize,
@@ -126,6 +127,7 @@ impl RunLog {
             RunEvent::OutsideError { context, failure } => self.outside.push(OutsideError { context, failure }),
             RunEvent::Finished { status, quit, .. } => self.finished = Some(Finish { status, quit }),
             RunEvent::Exit { status } => self.exit = Some(status),
+            RunEvent::CoverageSkipped {} => self.coverage_skipped = true,
             RunEvent::Threads { threads } => self.threads = Some(threads),
         }
     }

@@ -9,6 +9,7 @@ use super::outcome::{Outcome, Verdict};
 use super::output::{Captured, clip};
 use super::paths::{Paths, selector};
 use crate::config::IncludeStdout;
+use crate::process::kernel_view::KernelThread;
 use crate::process::signal_name;
 use crate::worker::protocol::{ExampleFinished, ExampleStatus, Failure, Identity, ThreadDump};
 
@@ -49,6 +50,8 @@ pub struct Facts {
     pub command: String,
     /// Boot, reload or helper load that failed, in place of a run.
     pub error: Option<Failure>,
+    /// Threads as the kernel sees them, for a run that could not say where it hung.
+    pub kernel_threads: Vec<KernelThread>,
     pub leftovers: Vec<Leftover>,
     pub warnings: Vec<String>,
     pub skipped: Vec<SkippedPath>,
@@ -314,7 +317,7 @@ impl Builder<'_> {
             failures: self.failures(),
             errors_outside: self.errors_outside(),
             unfinished: log.unfinished().map(|example| self.example(example, None)).collect(),
-            threads: log.threads.iter().flatten().map(|thread| self.thread(thread)).collect(),
+            threads: self.threads(),
             not_run,
             pending: self.pending(),
             passing: self.passing(),
@@ -464,6 +467,14 @@ impl Builder<'_> {
         }
     }
 
+    /// What Ruby said; else what the kernel sees.
+    fn threads(&self) -> Vec<ThreadReport> {
+        match &self.facts.log.threads {
+            Some(threads) => threads.iter().map(|thread| self.thread(thread)).collect(),
+            None => self.facts.kernel_threads.iter().map(kernel_thread).collect(),
+        }
+    }
+
     fn thread(&self, thread: &ThreadDump) -> ThreadReport {
         let name = match (&thread.name, thread.main) {
             (_, true) => "main".to_owned(),
@@ -528,6 +539,18 @@ impl Timing {
 /// To the millisecond.
 fn rounded(seconds: f64) -> f64 {
     (seconds * 1000.0).round() / 1000.0
+}
+
+fn kernel_thread(thread: &KernelThread) -> ThreadReport {
+    ThreadReport {
+        name: if thread.main {
+            "main".to_owned()
+        } else {
+            thread.name.clone()
+        },
+        status: thread.doing.clone(),
+        backtrace: Vec::new(),
+    }
 }
 
 fn same(one: &FailureReport, other: &FailureReport) -> bool {

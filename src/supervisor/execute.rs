@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::process::fds;
 use crate::process::keeper::Exit;
+use crate::process::kernel_view::{self, KernelThread};
 use crate::process::lines::{LineError, LineReader};
 use crate::process::pidfd::PidFd;
 use crate::process::spawn::{self, Kept};
@@ -49,6 +50,8 @@ pub struct Ran {
     pub leftovers_total: usize,
     /// What even KILL did not end.
     pub survivors: Vec<Leftover>,
+    /// What the kernel said of it, when it had to be ended and could not speak.
+    pub kernel_threads: Vec<KernelThread>,
     /// From `go` to the end of the process.
     pub seconds: f64,
 }
@@ -213,6 +216,7 @@ struct Watched {
     end: End,
     leftovers: Ended,
     poll: Interval,
+    kernel_threads: Vec<KernelThread>,
 }
 
 impl Watched {
@@ -231,6 +235,7 @@ impl Watched {
             limits,
             end: End::Unknown,
             leftovers: Ended::default(),
+            kernel_threads: Vec::new(),
             poll: tokio::time::interval_at((Instant::now() + POLL).into(), POLL),
         }
     }
@@ -315,10 +320,20 @@ impl Watched {
     async fn act(&mut self, action: Action, process: &Process<'_>) {
         match action {
             Action::AskThreads => process.target().signal_root(ASK_THREADS),
-            Action::Term => process.target().terminate(),
+            Action::Term => {
+                self.look_from_outside(process);
+                process.target().terminate();
+            }
             Action::KillTree => self.leftovers = process.kill().await,
             Action::Collect => self.collect(process).await,
             Action::Finish => {}
+        }
+    }
+
+    /// When Ruby can't say where it hangs, the kernel can say a little.
+    fn look_from_outside(&mut self, process: &Process<'_>) {
+        if self.log.threads.is_none() {
+            self.kernel_threads = kernel_view::threads(process.target().root().pid);
         }
     }
 
@@ -346,6 +361,7 @@ impl Watched {
             leftovers: self.leftovers.leaked.named,
             leftovers_total: self.leftovers.leaked.total,
             survivors: self.leftovers.survivors,
+            kernel_threads: self.kernel_threads,
             seconds: took.as_secs_f64(),
         }
     }

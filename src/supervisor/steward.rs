@@ -393,11 +393,22 @@ fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunRequest {
             .iter()
             .map(crate::project::Selector::to_argument)
             .collect(),
+        directories: directories(call),
+        named: call.arguments.paths.clone(),
         example,
         seed,
         fail_fast: fail_fast.unwrap_or(false),
         max_file_bytes: call.limits.file,
     }
+}
+
+fn directories(call: &Checked) -> Vec<String> {
+    let paths = call
+        .arguments
+        .paths
+        .iter()
+        .filter(|path| call.root().join(path).is_dir());
+    paths.cloned().collect()
 }
 
 fn facts(id: RunId, call: &Checked, attempt: Attempt) -> Facts {
@@ -429,6 +440,7 @@ fn facts(id: RunId, call: &Checked, attempt: Attempt) -> Facts {
         },
         command: command(call, None),
         error: None,
+        kernel_threads: Vec::new(),
         leftovers: Vec::new(),
         warnings: Vec::new(),
         skipped: skipped(call),
@@ -448,6 +460,7 @@ fn ran_facts(call: &Checked, base: Facts, ran: Ran) -> Facts {
     Facts {
         command: command(call, random.map(|started| started.seed)),
         hint: advice::of_run(&verdict, &ran.log, base.mode == Mode::Fork),
+        skipped: base.skipped.into_iter().chain(excluded(&ran.log)).collect(),
         warnings: warnings(&ran),
         leftovers: ran.leftovers.iter().map(leftover).collect(),
         timing: Timing {
@@ -458,6 +471,7 @@ fn ran_facts(call: &Checked, base: Facts, ran: Ran) -> Facts {
         verdict,
         stdout: ran.stdout,
         stderr: ran.stderr,
+        kernel_threads: ran.kernel_threads,
         log: ran.log,
         ..base
     }
@@ -508,6 +522,14 @@ fn skipped(call: &Checked) -> Vec<SkippedPath> {
         .collect()
 }
 
+fn excluded(log: &RunLog) -> impl Iterator<Item = SkippedPath> {
+    let files = log.started.iter().flat_map(|started| started.excluded.iter());
+    files.map(|path| SkippedPath {
+        path: path.clone(),
+        reason: "the project's exclude pattern".to_owned(),
+    })
+}
+
 fn leftover(found: &crate::process::tree::Leftover) -> Leftover {
     Leftover {
         pid: found.pid,
@@ -518,6 +540,9 @@ fn leftover(found: &crate::process::tree::Leftover) -> Leftover {
 /// What a caller must know beside the verdict.
 fn warnings(ran: &Ran) -> Vec<String> {
     let mut warnings = Vec::new();
+    if ran.log.coverage_skipped {
+        warnings.push("coverage was not measured: a warm process can't; `fork: \"never\"` measures it".to_owned());
+    }
     if let Some(started) = &ran.log.started {
         let hidden = started.loaded.saturating_sub(started.selected);
         let filters = started.filters.include.iter().map(|rule| format!("only {rule}"));

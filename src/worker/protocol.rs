@@ -58,6 +58,10 @@ pub struct RunRequest {
     pub mode: ProcessMode,
     /// Validated selectors as the framework's own arguments; each begins with `./`.
     pub arguments: Vec<String>,
+    /// Directories among what the caller named: the project's exclude pattern applies to what is below them.
+    pub directories: Vec<String>,
+    /// Everything that the caller named.
+    pub named: Vec<String>,
     pub example: Option<String>,
     pub seed: Option<u32>,
     pub fail_fast: bool,
@@ -242,6 +246,8 @@ pub enum RunEvent {
     Exit {
         status: i32,
     },
+    /// A coverage tool was there and was silenced.
+    CoverageSkipped {},
     /// Asked for at the deadline.
     Threads {
         threads: Vec<ThreadDump>,
@@ -262,6 +268,9 @@ pub struct Started {
     pub random: bool,
     pub dry_run: bool,
     pub fail_fast: bool,
+    /// Files of named directories that the project's exclude pattern leaves out.
+    #[serde(default)]
+    pub excluded: Vec<String>,
     pub filters: Filters,
     pub outside: u32,
 }
