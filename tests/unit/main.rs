@@ -3,6 +3,7 @@
 mod changes;
 mod config;
 mod environment;
+mod link;
 mod log;
 mod outcome;
 mod outcome_properties;
