@@ -3,6 +3,7 @@
 mod changes;
 mod config;
 mod environment;
+mod freshness;
 mod link;
 mod log;
 mod outcome;

@@ -1,0 +1,382 @@
+//! What a changed file throws away.
+
+use std::path::{Path, PathBuf};
+
+use coatepec::project::changes::{Change, ChangeKind, Snapshot, Target};
+use coatepec::worker::freshness::{Effect, Watch};
+use coatepec::worker::protocol::Inputs;
+
+const ROOT: &str = "/srv/shop";
+
+fn absolute(path: &str) -> PathBuf {
+    Path::new(ROOT).join(path)
+}
+
+fn all(paths: &[&str]) -> Vec<PathBuf> {
+    paths.iter().map(|path| absolute(path)).collect()
+}
+
+/// An app with a pack, an engine and a gem of its own, booted.
+fn inputs() -> Inputs {
+    Inputs {
+        reload_dirs: all(&[
+            "app/models",
+            "app/controllers",
+            "packs/billing/app/models",
+            "engines/blog/app/models",
+        ]),
+        reload_files: all(&[
+            "config/routes.rb",
+            "engines/blog/config/routes.rb",
+            "lib/locales/de.yml",
+        ]),
+        features: all(&[
+            "config/application.rb",
+            "config/initializers/money.rb",
+            "lib/tax.rb",
+            "lib/shop/rates.rb",
+            "gems/money_math/lib/money_math.rb",
+            "engines/blog/lib/blog/engine.rb",
+            "/opt/shared/lib/shared.rb",
+        ]),
+        config_dirs: all(&["config", "engines/blog/config"]),
+        gemfiles: all(&["Gemfile", "Gemfile.lock", "Gemfile.local", "/opt/shared/Gemfile"]),
+    }
+}
+
+fn watch() -> Watch {
+    let mut watch = Watch::new(Path::new(ROOT), inputs(), all(&["spec", "engines/blog/spec"]));
+    watch.loaded_by_zygote(&all(&[
+        "spec/rails_helper.rb",
+        "lib/tax.rb",
+        "lib/testing/clock.rb",
+        "/opt/shared/lib/matchers.rb",
+    ]));
+    watch
+}
+
+fn check(effect: Effect, paths: &[&str]) {
+    for path in paths {
+        assert_eq!(watch().effect(&absolute(path)), effect, "{path}");
+    }
+}
+
+#[test]
+fn what_only_runs_load_costs_nothing() {
+    check(
+        Effect::Nothing,
+        &[
+            "spec/models/cart_spec.rb",
+            "engines/blog/spec/post_spec.rb",
+            "spec/fixtures/files/cart.json",
+            "app/models/cart.yml",
+            "app/views/carts/show.html.erb",
+            "README.md",
+            "log/test.log",
+            "lib/templates/new.rb",
+            "lib/tasks/shop.rake",
+            "sub/Gemfile.lock.orig",
+            "sub/.env",
+            "/opt/elsewhere/lib/x.rb",
+        ],
+    );
+}
+
+#[test]
+fn what_the_zygote_loaded_costs_a_zygote() {
+    check(
+        Effect::NewZygote,
+        &[
+            "spec/rails_helper.rb",
+            "spec/spec_helper.rb",
+            "spec/support/login.rb",
+            "spec/factories/carts.rb",
+            "engines/blog/spec/support/new.rb",
+            "lib/testing/clock.rb",
+            "/opt/shared/lib/matchers.rb",
+            ".rspec",
+            ".rspec-local",
+        ],
+    );
+}
+
+#[test]
+fn the_schema_costs_a_zygote() {
+    check(
+        Effect::NewZygote,
+        &[
+            "db/schema.rb",
+            "db/structure.sql",
+            "db/migrate/20260101000000_add_carts.rb",
+            "db/seeds.rb",
+        ],
+    );
+}
+
+#[test]
+fn what_rails_can_load_again_costs_a_reload() {
+    check(
+        Effect::Reload,
+        &[
+            "app/models/cart.rb",
+            "app/models/shop/new_one.rb",
+            "app/controllers/carts_controller.rb",
+            "packs/billing/app/models/invoice.rb",
+            "engines/blog/app/models/post.rb",
+            "config/routes.rb",
+            "config/routes/api.rb",
+            "engines/blog/config/routes.rb",
+            "config/locales/en.yml",
+            "config/locales/models/new.de.yml",
+            "lib/locales/de.yml",
+        ],
+    );
+}
+
+#[test]
+fn what_the_boot_read_costs_a_boot() {
+    check(
+        Effect::Reboot,
+        &[
+            "Gemfile",
+            "Gemfile.lock",
+            "Gemfile.local",
+            "/opt/shared/Gemfile",
+            "gems.rb",
+            "gems.locked",
+            ".env",
+            ".env.test",
+            ".env.local",
+            ".env.test.local",
+            ".ruby-version",
+            ".tool-versions",
+            "mise.toml",
+            "config/application.rb",
+            "config/environments/test.rb",
+            "config/initializers/money.rb",
+            "config/initializers/new.rb",
+            "config/database.yml",
+            "config/credentials/test.yml.enc",
+            "config/master.key",
+            "config/odd name",
+            "engines/blog/config/settings.yml",
+            "lib/tax.rb",
+            "lib/shop/rates.rb",
+            "gems/money_math/lib/money_math.rb",
+            "engines/blog/lib/blog/engine.rb",
+            "/opt/shared/lib/shared.rb",
+        ],
+    );
+}
+
+/// It may be required by a glob.
+#[test]
+fn a_new_file_beside_loaded_ones_in_lib_costs_a_boot() {
+    check(Effect::Reboot, &["lib/new.rb", "lib/shop/new.rb"]);
+    check(
+        Effect::Nothing,
+        &["lib/other/new.rb", "lib/shop/new.txt", "lib/shop/deeper/new.rb"],
+    );
+}
+
+#[test]
+fn what_the_worker_loaded_costs_a_boot_though_the_zygote_required_it_too() {
+    check(Effect::Reboot, &["lib/tax.rb"]);
+}
+
+#[test]
+fn a_name_that_only_begins_like_a_directory_is_outside_of_it() {
+    check(
+        Effect::Nothing,
+        &[
+            "app/models_old/cart.rb",
+            "config.rb",
+            "dbx/schema.rb",
+            "spec_old/helper.rb",
+        ],
+    );
+}
+
+#[test]
+fn test_directories_may_come_later() {
+    let helper = absolute("packs/billing/spec/support/new.rb");
+    let mut watch = watch();
+    assert_eq!(watch.effect(&helper), Effect::Nothing);
+    watch.set_test_dirs(all(&["packs/billing/spec"]));
+    assert_eq!(watch.effect(&helper), Effect::NewZygote);
+    assert_eq!(watch.effect(&absolute("spec/support/login.rb")), Effect::Nothing);
+}
+
+#[test]
+fn what_an_earlier_zygote_loaded_is_forgotten() {
+    let mut watch = watch();
+    watch.loaded_by_zygote(&[]);
+    assert_eq!(watch.effect(&absolute("lib/testing/clock.rb")), Effect::Nothing);
+}
+
+#[test]
+fn before_the_first_boot_what_matters_is_looked_at() {
+    let watch = Watch::before_boot(Path::new(ROOT), all(&["spec"]));
+    let table = [
+        ("app/models/cart.rb", Effect::Reload),
+        ("packs/billing/app/models/invoice.rb", Effect::Reload),
+        ("config/application.rb", Effect::Reboot),
+        ("Gemfile.lock", Effect::Reboot),
+        ("spec/rails_helper.rb", Effect::NewZygote),
+        ("spec/models/cart_spec.rb", Effect::Nothing),
+    ];
+    for (path, effect) in table {
+        assert_eq!(watch.effect(&absolute(path)), effect, "{path}");
+    }
+}
+
+#[test]
+fn the_dearest_change_decides_and_is_named() {
+    let change = |path: &str| Change {
+        path: absolute(path),
+        kind: ChangeKind::Modified,
+    };
+    let table: &[(&[&str], Effect, Option<&str>)] = &[
+        (&[], Effect::Nothing, None),
+        (&["README.md", "spec/models/cart_spec.rb"], Effect::Nothing, None),
+        (&["README.md", "db/schema.rb"], Effect::NewZygote, Some("db/schema.rb")),
+        (
+            &["db/schema.rb", "app/models/cart.rb"],
+            Effect::Reload,
+            Some("app/models/cart.rb"),
+        ),
+        (
+            &["app/models/cart.rb", "db/schema.rb"],
+            Effect::Reload,
+            Some("app/models/cart.rb"),
+        ),
+        (
+            &["app/models/cart.rb", "Gemfile", "db/schema.rb"],
+            Effect::Reboot,
+            Some("Gemfile"),
+        ),
+        (
+            &["app/models/a.rb", "app/models/b.rb"],
+            Effect::Reload,
+            Some("app/models/a.rb"),
+        ),
+    ];
+    for (paths, effect, cause) in table {
+        let changes: Vec<Change> = paths.iter().map(|path| change(path)).collect();
+        let (dearest, named) = watch().verdict(&changes);
+        assert_eq!(dearest, *effect, "{paths:?}");
+        assert_eq!(
+            named.map(|change| change.path.clone()),
+            cause.map(absolute),
+            "{paths:?}"
+        );
+    }
+}
+
+/// Kinds of change make no difference: what is gone was needed, too.
+#[test]
+fn a_deletion_counts_as_a_change_does() {
+    for kind in [ChangeKind::Created, ChangeKind::Modified, ChangeKind::Deleted] {
+        let changes = [Change {
+            path: absolute("app/models/cart.rb"),
+            kind,
+        }];
+        assert_eq!(watch().verdict(&changes).0, Effect::Reload);
+    }
+}
+
+/// What has an effect must also be seen: everything that this file calls dear is a target.
+#[test]
+fn what_has_an_effect_is_watched() {
+    let watched = |path: &Path| watch().targets().iter().any(|target| covers(target, path));
+    for path in [
+        "spec/support/new.rb",
+        "spec/rails_helper.rb",
+        "lib/testing/clock.rb",
+        "/opt/shared/lib/matchers.rb",
+        ".rspec",
+        "db/structure.sql",
+        "db/migrate/1_new.rb",
+        "app/models/deep/new.rb",
+        "packs/billing/app/models/new.rb",
+        "config/routes.rb",
+        "config/locales/new.yml",
+        "lib/locales/de.yml",
+        "Gemfile",
+        "gems.locked",
+        ".env.test",
+        "/opt/shared/Gemfile",
+        "config/initializers/new.rb",
+        "config/master.key",
+        "engines/blog/config/settings.yml",
+        "lib/new.rb",
+        "lib/shop/rates.rb",
+        "gems/money_math/lib/money_math.rb",
+        "/opt/shared/lib/shared.rb",
+    ] {
+        assert!(watched(&absolute(path)), "{path}");
+    }
+    assert!(!watched(&absolute("log/test.log")));
+    assert!(!watched(&absolute("app/views/carts/show.html.erb")));
+}
+
+/// As `Snapshot` reads a target.
+fn covers(target: &Target, path: &Path) -> bool {
+    match target {
+        Target::File(file) => file == path,
+        Target::Tree {
+            dir,
+            extensions,
+            exclude,
+        } => {
+            let wanted = extensions.as_ref().is_none_or(|extensions| {
+                path.extension()
+                    .is_some_and(|extension| extensions.iter().any(|wanted| wanted == extension))
+            });
+            wanted && exclude.is_empty() && path.starts_with(dir)
+        }
+    }
+}
+
+/// Packs may lie in each other: nothing needs to be looked at twice.
+#[test]
+fn a_directory_within_another_is_no_target_of_its_own() {
+    let inputs = Inputs {
+        reload_dirs: all(&["app/models/concerns", "app/models", "app/models"]),
+        ..Inputs::default()
+    };
+    let targets = Watch::new(Path::new(ROOT), inputs, Vec::new()).targets();
+    assert!(
+        !targets
+            .iter()
+            .any(|target| covers_only(target, &absolute("app/models/concerns")))
+    );
+    assert!(
+        targets
+            .iter()
+            .any(|target| covers_only(target, &absolute("app/models")))
+    );
+}
+
+fn covers_only(target: &Target, wanted: &Path) -> bool {
+    matches!(target, Target::Tree { dir, .. } if dir == wanted)
+}
+
+/// The same on a real disk: a file that appears in a watched place is found, and called by its price.
+#[test]
+fn a_new_model_is_found_and_calls_for_a_reload() {
+    let app = tempfile::tempdir().unwrap();
+    let models = app.path().join("app/models");
+    std::fs::create_dir_all(&models).unwrap();
+    let inputs = Inputs {
+        reload_dirs: vec![models.clone()],
+        ..Inputs::default()
+    };
+    let watch = Watch::new(app.path(), inputs, Vec::new());
+    let mut before = Snapshot::take(&watch.targets());
+    std::fs::write(models.join("cart.rb"), "class Cart; end").unwrap();
+    let changes = before.diff(&Snapshot::look(&watch.targets()));
+    let (effect, cause) = watch.verdict(&changes);
+    assert_eq!(effect, Effect::Reload);
+    assert_eq!(cause.unwrap().path, models.join("cart.rb"));
+}
