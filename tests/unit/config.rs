@@ -42,6 +42,10 @@ fn the_example_has_every_key() {
         fork_unsafe_gems: _,
         macos_fork: _,
         macos_fork_unsafe_gems: _,
+        max_memory_mib: _,
+        max_processes: _,
+        max_warm_memory_mib: _,
+        max_file_mib: _,
         max_result_bytes: _,
         max_output_bytes: _,
         defaults: Defaults { spec_run, routes },
@@ -63,6 +67,10 @@ fn the_example_has_every_key() {
         "fork_unsafe_gems",
         "macos_fork",
         "macos_fork_unsafe_gems",
+        "max_memory_mib",
+        "max_processes",
+        "max_warm_memory_mib",
+        "max_file_mib",
         "max_result_bytes",
         "max_output_bytes",
         "defaults",
@@ -98,6 +106,10 @@ fork: never
 fork_unsafe_gems: [grpc]
 macos_fork: false
 macos_fork_unsafe_gems: [pg]
+max_memory_mib: 64
+max_processes: 1
+max_warm_memory_mib: 256
+max_file_mib: 1
 max_result_bytes: 4096
 max_output_bytes: 1024
 defaults:
@@ -120,6 +132,10 @@ defaults:
         fork_unsafe_gems: vec!["grpc".into()],
         macos_fork: false,
         macos_fork_unsafe_gems: vec!["pg".into()],
+        max_memory_mib: 64,
+        max_processes: 1,
+        max_warm_memory_mib: 256,
+        max_file_mib: 1,
         max_result_bytes: 4096,
         max_output_bytes: 1024,
         defaults: Defaults {

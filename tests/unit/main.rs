@@ -4,6 +4,7 @@ mod changes;
 mod config;
 mod environment;
 mod freshness;
+mod layers;
 mod link;
 mod log;
 mod outcome;

@@ -204,6 +204,18 @@ fn each_condition_of_a_pass_is_needed() {
             "the deadline passed after the last example",
         ),
         (
+            "it used too much memory",
+            |run| run.stop = Some(Stop::Memory(5 << 30)),
+            Outcome::MemoryExceeded,
+            "its processes used 5120 MiB of memory after the last example",
+        ),
+        (
+            "it had too many processes",
+            |run| run.stop = Some(Stop::Processes(513)),
+            Outcome::TooManyProcesses,
+            "it had 513 processes after the last example",
+        ),
+        (
             "it was taken back",
             |run| run.stop = Some(Stop::Cancelled),
             Outcome::Cancelled,
@@ -237,6 +249,8 @@ fn a_run_that_had_to_be_ended_is_called_so_whatever_it_said_and_however_it_died(
         for (stop, outcome) in [
             (Stop::Deadline, Outcome::TimedOut),
             (Stop::Cancelled, Outcome::Cancelled),
+            (Stop::Memory(5 << 30), Outcome::MemoryExceeded),
+            (Stop::Processes(513), Outcome::TooManyProcesses),
         ] {
             for run in [
                 Run::but(|run| (run.end, run.stop) = (end, Some(stop))),
@@ -367,6 +381,16 @@ fn a_signal_that_is_not_ours_is_a_crash_and_has_a_name() {
             &format!("the process was killed by {name} after the last example"),
         );
     }
+}
+
+#[test]
+fn a_signal_for_a_file_that_grew_too_large_is_called_so() {
+    check(
+        "XFSZ",
+        &Run::within(End::Signaled(25), None),
+        Outcome::FileTooLarge,
+        "a file grew beyond what is allowed in spec/a_spec.rb[1:2]",
+    );
 }
 
 /// Ruby turns TERM into an exception: exit handlers run and tell a status before the process dies of the signal.

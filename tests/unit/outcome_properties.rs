@@ -98,9 +98,11 @@ fn how_it_ended() -> impl Strategy<Value = (End, Option<Stop>)> {
         1 => Just(End::Unknown),
     ];
     let stop = prop_oneof![
-        8 => Just(None),
+        12 => Just(None),
         1 => Just(Some(Stop::Deadline)),
         1 => Just(Some(Stop::Cancelled)),
+        1 => any::<u64>().prop_map(|bytes| Some(Stop::Memory(bytes))),
+        1 => any::<usize>().prop_map(|count| Some(Stop::Processes(count))),
     ];
     (end, stop)
 }
@@ -233,7 +235,13 @@ fn the_records_made_here_do_pass_at_times() {
         "Cancelled",
         "Crashed",
     ];
-    for outcome in seen.iter().chain(&["Incomplete", "LoadError", "DryRun"]) {
+    for outcome in seen.iter().chain(&[
+        "Incomplete",
+        "LoadError",
+        "DryRun",
+        "MemoryExceeded",
+        "TooManyProcesses",
+    ]) {
         assert!(outcomes.contains(*outcome), "{outcome} is not among {outcomes:?}");
     }
 }

@@ -31,6 +31,7 @@ pub(crate) fn facts(log: RunLog) -> Facts {
         timing: Timing::default(),
         command: "bundle exec rspec spec/a_spec.rb".to_owned(),
         error: None,
+        kernel_threads: Vec::new(),
         leftovers: Vec::new(),
         warnings: Vec::new(),
         skipped: Vec::new(),

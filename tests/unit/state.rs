@@ -12,11 +12,20 @@ use coatepec::run::state::{Event, State};
 const GRACE: Duration = Duration::from_secs(5);
 const MOMENT: Duration = Duration::from_millis(1);
 
-/// How long a run may take to tell where it hangs, and how long its pipes may stay open after it.
+/// How long a run may take to tell where it hangs, how long what was killed may take to go, and how long its pipes may
+/// stay open after it.
 const ASKING: Duration = Duration::from_millis(500);
+const KILLING: Duration = Duration::from_secs(10);
 const DRAINING: Duration = Duration::from_secs(1);
 
-const STOPS: [Stop; 2] = [Stop::Deadline, Stop::Cancelled];
+const STOPS: [Stop; 4] = [
+    Stop::Deadline,
+    Stop::Cancelled,
+    Stop::Memory(1 << 32),
+    Stop::Processes(513),
+];
+
+const OVER: Event = Event::Over(Stop::Memory(1 << 33));
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -37,7 +46,14 @@ const KINDS: [Kind; 6] = [
     Kind::Done,
 ];
 
-const EVENTS: [Event; 5] = [Event::Tick, Event::Cancelled, Event::Told, Event::Exited, Event::Closed];
+const EVENTS: [Event; 6] = [
+    Event::Tick,
+    Event::Cancelled,
+    Event::Told,
+    Event::Exited,
+    Event::Closed,
+    OVER,
+];
 
 /// What a state does with an event: where it goes, and what is done on the way.
 type Step = (Kind, &'static [Action]);
@@ -47,22 +63,25 @@ fn due(state: Kind, event: Event) -> Step {
     match (state, event) {
         (Kind::Running, Event::Tick) => (Kind::Asking, &[AskThreads]),
         (Kind::Running, Event::Cancelled) => (Kind::Terminating, &[Term]),
+        (Kind::Running, Event::Over(_)) => (Kind::Killing, &[KillTree]),
         (Kind::Running, Event::Exited) => (Kind::Draining, &[Collect]),
         (Kind::Running, Event::Told | Event::Closed) => (Kind::Running, &[]),
 
         (Kind::Asking, Event::Tick | Event::Told) => (Kind::Terminating, &[Term]),
         (Kind::Asking, Event::Exited) => (Kind::Draining, &[Collect]),
-        (Kind::Asking, Event::Cancelled | Event::Closed) => (Kind::Asking, &[]),
+        (Kind::Asking, Event::Cancelled | Event::Closed | Event::Over(_)) => (Kind::Asking, &[]),
 
         (Kind::Terminating, Event::Tick) => (Kind::Killing, &[KillTree]),
         (Kind::Terminating, Event::Exited) => (Kind::Draining, &[Collect]),
-        (Kind::Terminating, Event::Cancelled | Event::Told | Event::Closed) => (Kind::Terminating, &[]),
+        (Kind::Terminating, Event::Cancelled | Event::Told | Event::Closed | Event::Over(_)) => {
+            (Kind::Terminating, &[])
+        }
 
-        (Kind::Killing, Event::Exited) => (Kind::Draining, &[Collect]),
-        (Kind::Killing, Event::Tick | Event::Cancelled | Event::Told | Event::Closed) => (Kind::Killing, &[]),
+        (Kind::Killing, Event::Exited | Event::Tick) => (Kind::Draining, &[Collect]),
+        (Kind::Killing, Event::Cancelled | Event::Told | Event::Closed | Event::Over(_)) => (Kind::Killing, &[]),
 
         (Kind::Draining, Event::Tick | Event::Closed) => (Kind::Done, &[Finish]),
-        (Kind::Draining, Event::Cancelled | Event::Told | Event::Exited) => (Kind::Draining, &[]),
+        (Kind::Draining, Event::Cancelled | Event::Told | Event::Exited | Event::Over(_)) => (Kind::Draining, &[]),
 
         (Kind::Done, _) => (Kind::Done, &[]),
     }
@@ -86,7 +105,7 @@ fn states(kind: Kind, at: Instant) -> Vec<State> {
         Kind::Running => vec![State::Running { deadline: at }],
         Kind::Asking => STOPS.map(|stop| State::Asking { until: at, stop }).to_vec(),
         Kind::Terminating => STOPS.map(|stop| State::Terminating { until: at, stop }).to_vec(),
-        Kind::Killing => STOPS.map(|stop| State::Killing { stop }).to_vec(),
+        Kind::Killing => STOPS.map(|stop| State::Killing { until: at, stop }).to_vec(),
         Kind::Draining => ended().map(|stop| State::Draining { until: at, stop }).collect(),
         Kind::Done => ended().map(|stop| State::Done { stop }).collect(),
     }
@@ -148,8 +167,17 @@ fn each_state_has_the_time_it_may_take() {
         assert_eq!(waits(asking, Event::Told), Some(now + GRACE));
         assert_eq!(waits(asking, Event::Tick), Some(now + GRACE));
     }
+    assert_eq!(waits(running, OVER), Some(now + KILLING));
     for terminating in states(Kind::Terminating, now) {
+        assert_eq!(waits(terminating, Event::Tick), Some(now + KILLING));
         assert_eq!(waits(terminating, Event::Exited), Some(now + DRAINING));
+    }
+    for killing in states(Kind::Killing, now) {
+        assert_eq!(
+            waits(killing, Event::Tick),
+            Some(now + DRAINING),
+            "what even KILL does not end is given up"
+        );
     }
     for done in states(Kind::Done, now) {
         assert_eq!(done.wake_at(), None);
@@ -163,6 +191,7 @@ fn why_it_was_ended_is_what_came_first() {
         let stop = match (state, event) {
             (State::Running { .. }, Event::Tick) => Some(Stop::Deadline),
             (State::Running { .. }, Event::Cancelled) => Some(Stop::Cancelled),
+            (State::Running { .. }, Event::Over(limit)) => Some(limit),
             _ => state.stop(),
         };
         assert_eq!(state.on(event, now, GRACE).0.stop(), stop, "{state:?} {event:?}");
@@ -170,7 +199,7 @@ fn why_it_was_ended_is_what_came_first() {
 }
 
 #[test]
-fn a_run_that_answers_nothing_is_asked_then_told_then_killed() {
+fn a_run_that_answers_nothing_is_asked_then_told_then_killed_then_given_up() {
     let start = Instant::now();
     let mut state = State::Running { deadline: start };
     let mut done = Vec::new();
@@ -185,9 +214,16 @@ fn a_run_that_answers_nothing_is_asked_then_told_then_killed() {
             (Duration::ZERO, &[AskThreads][..]),
             (ASKING, &[Term][..]),
             (ASKING + GRACE, &[KillTree][..]),
+            (ASKING + GRACE + KILLING, &[Collect][..]),
+            (ASKING + GRACE + KILLING + DRAINING, &[Finish][..]),
         ]
     );
-    assert_eq!(state, State::Killing { stop: Stop::Deadline });
+    assert_eq!(
+        state,
+        State::Done {
+            stop: Some(Stop::Deadline)
+        }
+    );
 }
 
 /// Without a grace, the kill follows at once.
