@@ -74,7 +74,6 @@ const PURE: &[&str] = &[
     "project/merge",
     "project/policy",
     "project/refusal",
-    "project/roots",
     "project/selector",
     "project/suffix",
 ];
