@@ -23,8 +23,8 @@ module Coatepec
         end
       end
 
-      # Should whoever forked this be killed, nobody would be left who knows of it. Linux only, and a help only: the keeper
-      # ends everything that is below it, whatever happens here.
+      # Should whoever forked this be killed, nobody would be left who knows of it. Linux only, and a help only: the
+      # keeper ends everything that is below it, whatever happens here.
       def die_with(parent)
         number = PRCTL[RbConfig::CONFIG["host_cpu"]]
         return unless number && RUBY_PLATFORM.include?("linux")

@@ -113,14 +113,16 @@ module Coatepec
     # RSpec applies its exclude pattern to directories only, and we have expanded them. A file that was named is run.
     def exclude
       pattern = config.exclude_pattern.to_s
-      return @excluded = [] if pattern.empty?
+      return if pattern.empty?
 
-      named = @request.fetch(:named).map { |name| File.expand_path(name[/\A.*_spec\.rb/m] || name) }
       below = @request.fetch(:directories).flat_map { |dir| config.__send__(:get_matching_files, dir, pattern) }
-      files = config.files_to_run
-      excluded = (below.map { |file| File.expand_path(file) } - named) & files.map { |file| File.expand_path(file) }
-      config.files_to_run = files.reject { |file| excluded.include?(File.expand_path(file)) }
-      @excluded = excluded.map { |file| file.delete_prefix(Coatepec.root) }
+      excluded = below.map { |file| File.expand_path(file) } - named_files
+      @excluded, rest = config.files_to_run.partition { |file| excluded.include?(File.expand_path(file)) }
+      config.files_to_run = rest
+    end
+
+    def named_files
+      @request.fetch(:named).map { |name| File.expand_path(name[/\A.*_spec\.rb/m] || name) }
     end
 
     def tell_start(seconds)
@@ -129,9 +131,12 @@ module Coatepec
       @records.emit(
         "started", seconds: seconds, selected: selected.size, loaded: @loaded, ids: selected.first(IDS).map(&:id),
                    seed: config.seed, random: flag(config.ordering_manager.seed_used?), dry_run: flag(config.dry_run?),
-                   fail_fast: flag(config.fail_fast), filters: filters, excluded: @excluded || [], outside: @listener.outside
+                   fail_fast: flag(config.fail_fast), filters: filters, excluded: relative(@excluded),
+                   outside: @listener.outside
       )
     end
+
+    def relative(files) = Array(files).map { |file| File.expand_path(file).delete_prefix(Coatepec.root) }
 
     # Filters besides the ones that the caller asked for: they hide examples from a run that looks complete.
     def filters
