@@ -1,58 +1,72 @@
-//! Schemas as strict clients like them: no formats that only Rust knows, and an optional field is absent, not null.
+//! Schemas as strict clients like them, and as small as they can be, since every session pays for them: no formats that
+//! only Rust knows, an optional field is absent and not null, choices are plain lists, and results are described once,
+//! in the documentation.
 
 use std::sync::Arc;
 
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+/// Of arguments: with descriptions, since they are what the caller works from.
 pub(super) fn of_input<T: JsonSchema>() -> Arc<JsonObject> {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     object(
-        SchemaSettings::draft2020_12()
-            .into_generator()
-            .into_root_schema_for::<T>()
-            .to_value(),
+        settings.into_generator().into_root_schema_for::<T>().to_value(),
+        &["$schema", "title"],
     )
 }
 
+/// Of a result: structure alone.
 pub(super) fn of_output<T: JsonSchema>() -> Arc<JsonObject> {
     let settings = SchemaSettings::draft2020_12().for_serialize();
-    object(settings.into_generator().into_root_schema_for::<T>().to_value())
+    object(
+        settings.into_generator().into_root_schema_for::<T>().to_value(),
+        &["$schema", "title", "description"],
+    )
 }
 
-fn object(mut schema: Value) -> Arc<JsonObject> {
-    tidy(&mut schema);
+fn object(mut schema: Value, noise: &[&str]) -> Arc<JsonObject> {
+    tidy(&mut schema, noise);
     match schema {
         Value::Object(mut map) => {
-            for noise in ["$schema", "title", "description"] {
-                map.remove(noise);
-            }
+            // Of the whole: the tool's own description says it.
+            map.remove("description");
             Arc::new(map)
         }
         _ => unreachable!("the schema of a struct is an object"),
     }
 }
 
-fn tidy(schema: &mut Value) {
+fn tidy(schema: &mut Value, noise: &[&str]) {
     match schema {
         Value::Object(map) => {
             without_null(map);
-            map.remove("default")
-                .filter(|default| !default.is_null())
-                .map(|default| map.insert("default".into(), default));
-            if map
-                .get("format")
-                .and_then(Value::as_str)
-                .is_some_and(|format| format.starts_with("uint") || format.starts_with("int") || format == "double")
-            {
-                map.remove("format");
+            plain_choices(map);
+            map.retain(|key, value| !(noise.contains(&key.as_str()) && value.is_string()) && !rust_format(key, value));
+            for (key, value) in map.iter_mut() {
+                // Names of fields are no keywords: a field may be called `description`.
+                match key.as_str() {
+                    "properties" | "$defs" => fields(value, noise),
+                    _ => tidy(value, noise),
+                }
             }
-            map.values_mut().for_each(tidy);
         }
-        Value::Array(list) => list.iter_mut().for_each(tidy),
+        Value::Array(list) => list.iter_mut().for_each(|item| tidy(item, noise)),
         _ => {}
     }
+}
+
+fn fields(named: &mut Value, noise: &[&str]) {
+    if let Value::Object(map) = named {
+        map.values_mut().for_each(|schema| tidy(schema, noise));
+    }
+}
+
+fn rust_format(key: &str, value: &Value) -> bool {
+    let foreign = |format: &str| format.starts_with("uint") || format.starts_with("int") || format == "double";
+    key == "format" && value.as_str().is_some_and(foreign)
 }
 
 /// `["string", "null"]` → `"string"`; `anyOf: [X, null]` → `X`.
@@ -64,6 +78,9 @@ fn without_null(map: &mut Map<String, Value>) {
             map.insert("type".into(), one);
         }
     }
+    if let Some(Value::Array(choices)) = map.get_mut("enum") {
+        choices.retain(|choice| !choice.is_null());
+    }
     let Some(Value::Array(choices)) = map.get_mut("anyOf") else {
         return;
     };
@@ -74,5 +91,26 @@ fn without_null(map: &mut Map<String, Value>) {
         for (key, value) in one {
             map.entry(key).or_insert(value);
         }
+    }
+}
+
+/// `oneOf: [{const: "a", description: …}, {enum: ["b"]}]` → `enum: ["a", "b"]`.
+fn plain_choices(map: &mut Map<String, Value>) {
+    let Some(Value::Array(choices)) = map.get("oneOf") else {
+        return;
+    };
+    let names: Option<Vec<Vec<Value>>> = choices.iter().map(names).collect();
+    if let Some(names) = names {
+        map.remove("oneOf");
+        map.insert("type".into(), json!("string"));
+        map.insert("enum".into(), names.concat().into());
+    }
+}
+
+fn names(choice: &Value) -> Option<Vec<Value>> {
+    match (choice.get("const"), choice.get("enum")) {
+        (Some(name), _) if name.is_string() => Some(vec![name.clone()]),
+        (None, Some(Value::Array(names))) if names.iter().all(Value::is_string) => Some(names.clone()),
+        _ => None,
     }
 }
