@@ -91,6 +91,9 @@ struct Seen {
     recent: bool,
 }
 
+/// The kernel stamps files with a clock that ticks up to 10 ms behind the one that programs read.
+const COARSE_NS: i128 = 10_000_000;
+
 type Content = [u8; 32];
 
 impl Snapshot {
@@ -142,11 +145,37 @@ impl Snapshot {
         changes
     }
 
-    /// Files of a newer baseline that this one does not know join it; the others keep what is known of them.
-    pub fn add_missing(&mut self, newer: Snapshot) {
-        for (path, seen) in newer.files {
-            self.files.entry(path).or_insert(seen);
+    /// Takes these files as they are now. Only for files whose change is about to be acted upon: whatever else has changed
+    /// meanwhile must stay a change.
+    pub fn refresh<'a>(&mut self, paths: impl IntoIterator<Item = &'a PathBuf>) {
+        for path in paths {
+            match Seen::read(path) {
+                Some(seen) => self.files.insert(path.clone(), seen),
+                None => self.files.remove(path),
+            };
         }
+    }
+
+    /// Files of a newer baseline that this one does not know join it; the others keep what is known of them. A file that
+    /// changed after `since`, when somebody began to read it, does not join: which form was read is not known, and so its
+    /// next look is a change.
+    pub fn add_missing(&mut self, newer: Snapshot, since: SystemTime) {
+        let since = clock_ns(since) - COARSE_NS;
+        for (path, seen) in newer.files {
+            if seen.fingerprint.ctime_ns < since {
+                self.files.entry(path).or_insert(seen);
+            }
+        }
+    }
+
+    /// The files that `known` has not and that changed after `since`.
+    pub fn unknown_since(&self, known: &Snapshot, since: SystemTime) -> Vec<PathBuf> {
+        let since = clock_ns(since) - COARSE_NS;
+        let unknown = self.files.iter().filter(|(path, _)| !known.files.contains_key(*path));
+        unknown
+            .filter(|(_, seen)| seen.fingerprint.ctime_ns >= since)
+            .map(|(path, _)| path.clone())
+            .collect()
     }
 
     /// This baseline with some files as an older one has them: their next look is a change.
@@ -333,6 +362,10 @@ fn change(path: &Path, kind: ChangeKind) -> Change {
 }
 
 fn now_ns() -> i128 {
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
-    since_epoch.map_or(0, |duration| duration.as_nanos() as i128)
+    clock_ns(SystemTime::now())
+}
+
+fn clock_ns(time: SystemTime) -> i128 {
+    time.duration_since(UNIX_EPOCH)
+        .map_or(0, |duration| duration.as_nanos() as i128)
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use tokio::task::spawn_blocking;
 
@@ -49,6 +49,8 @@ pub struct Booted {
     pub zygote: Option<Zygote>,
     /// Forked runs in a row that crashed.
     pub crashes: u32,
+    /// What the changes so far call for and has not been done yet.
+    pending: Effect,
 }
 
 /// What was done to get a warm, fresh tree.
@@ -71,10 +73,21 @@ pub struct Problem {
 }
 
 /// The files before a boot.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Before {
+    since: SystemTime,
     targets: Vec<changes::Target>,
     snapshot: Snapshot,
+}
+
+impl Before {
+    fn look(targets: Vec<changes::Target>) -> Self {
+        Before {
+            since: SystemTime::now(),
+            snapshot: Snapshot::take(&targets),
+            targets,
+        }
+    }
 }
 
 /// What the tree is made for.
@@ -200,11 +213,8 @@ impl Warm {
         if let Some(trigger) = change.and_then(|change| describe(effect, change, &setup.project.root)) {
             prepared.trigger = Some(trigger);
         }
-        if effect == Effect::Nothing && booted.zygote.is_none() {
-            Effect::NewZygote
-        } else {
-            effect
-        }
+        booted.pending = booted.pending.max(effect);
+        booted.pending
     }
 
     /// Boots and reloads leave the database alone; the test helper and the tests do not.
@@ -241,15 +251,17 @@ impl Warm {
             None => Watch::before_boot(&setup.project.root, setup.test_dirs()),
         };
         let targets = watch.targets();
-        let before = spawn_blocking(move || Before {
-            snapshot: Snapshot::take(&targets),
-            targets,
-        });
+        let before = spawn_blocking(move || Before::look(targets));
         let booted = self.start(setup).await;
         prepared.boot += started.elapsed().as_secs_f64();
         let (worker, ready) = booted.map_err(|broken| (Outcome::BootFailed, broken))?;
-        self.settle(setup, before.await.unwrap_or_default(), worker, ready)
-            .await;
+        self.settle(
+            setup,
+            before.await.unwrap_or_else(|_| Before::look(Vec::new())),
+            worker,
+            ready,
+        )
+        .await;
         Ok(())
     }
 
@@ -272,14 +284,16 @@ impl Warm {
     async fn settle(&mut self, setup: &Setup, mut before: Before, worker: Worker, ready: Ready) {
         let watch = Watch::new(&setup.project.root, ready.inputs.clone(), setup.test_dirs());
         let targets = watch.targets();
-        let (baseline, before, changes) = spawn_blocking(move || {
+        let (baseline, before, changed) = spawn_blocking(move || {
             let baseline = before.snapshot.retake(&targets);
             let changes = before.snapshot.diff(&Snapshot::look(&before.targets));
-            (baseline, before.snapshot, changes)
+            let unknown = baseline.unknown_since(&before.snapshot, before.since);
+            let changed: Vec<PathBuf> = changes.into_iter().map(|change| change.path).chain(unknown).collect();
+            (baseline, before.snapshot, changed)
         })
         .await
         .unwrap_or_default();
-        let changed = changes.into_iter().map(|change| change.path);
+        let changed = changed.into_iter();
         let changed: BTreeSet<PathBuf> = changed.filter(|path| watch.effect(path) > Effect::NewZygote).collect();
         let own = changed.is_subset(&self.changed_by_boot);
         let baseline = if own {
@@ -300,6 +314,7 @@ impl Warm {
             baseline,
             zygote: None,
             crashes: 0,
+            pending: Effect::NewZygote,
         });
     }
 
@@ -310,13 +325,14 @@ impl Warm {
         if !booted.worker.alive().await {
             return self.boot_instead(setup, prepared).await;
         }
-        booted.accept().await;
+        let since = SystemTime::now();
         let reloaded = booted.worker.reload(setup.boot_limit()).await;
         prepared.boot += started.elapsed().as_secs_f64();
         match reloaded {
             Ok((inputs, _)) => {
                 booted.watch = Watch::new(&setup.project.root, inputs, setup.test_dirs());
-                booted.widen().await;
+                booted.widen(since).await;
+                booted.pending = Effect::NewZygote;
                 Ok(())
             }
             // Half of the app may be loaded: nothing may ever be answered from it.
@@ -342,7 +358,7 @@ impl Warm {
         let Some(booted) = &mut self.booted else { return Ok(()) };
         booted.drop_zygote().await;
         let started = Instant::now();
-        booted.accept().await;
+        let since = SystemTime::now();
         let loaded = booted
             .worker
             .zygote(setup.framework, &setup.config.preload, setup.boot_limit())
@@ -352,7 +368,8 @@ impl Warm {
             Ok(zygote) => {
                 booted.watch.loaded_by_zygote(&zygote.loaded.features);
                 booted.zygote = Some(zygote);
-                booted.widen().await;
+                booted.widen(since).await;
+                booted.pending = Effect::Nothing;
                 Ok(())
             }
             Err(broken) => {
@@ -395,42 +412,41 @@ impl Booted {
             .map_or_else(|| self.ready.versions.clone(), |zygote| zygote.loaded.versions.clone())
     }
 
+    /// What changed since it was last asked, or since it was loaded. Whoever asks acts on it, by way of `pending`: the
+    /// baseline takes these changes as known before the files are read again, so that a later edit is a change.
     async fn changes(&mut self, test_dirs: Vec<PathBuf>) -> Vec<Change> {
         self.watch.set_test_dirs(test_dirs);
         let targets = self.watch.targets();
-        let mut baseline = std::mem::take(&mut self.baseline);
-        let (baseline, changes) = spawn_blocking(move || {
+        self.on_baseline(move |baseline| {
             let changes = baseline.diff(&Snapshot::look(&targets));
-            (baseline, changes)
+            baseline.refresh(changes.iter().map(|change| &change.path));
+            changes
         })
         .await
-        .unwrap_or_default();
-        self.baseline = baseline;
-        changes
     }
 
-    /// What is on disk now is what will be loaded next: a change after this moment is a change.
-    async fn accept(&mut self) {
-        self.retake(|baseline, now| drop(std::mem::replace(baseline, now)))
+    /// Files that came to be watched by what was loaded `since` join the baseline.
+    async fn widen(&mut self, since: SystemTime) {
+        let targets = self.watch.targets();
+        self.on_baseline(move |baseline| baseline.add_missing(baseline.retake(&targets), since))
             .await;
     }
 
-    /// Files that came to be watched by what was just loaded join the baseline; the others keep theirs.
-    async fn widen(&mut self) {
-        self.retake(|baseline, now| baseline.add_missing(now)).await;
-    }
-
-    async fn retake(&mut self, merge: impl FnOnce(&mut Snapshot, Snapshot)) {
-        let targets = self.watch.targets();
-        let baseline = std::mem::take(&mut self.baseline);
-        let (mut baseline, now) = spawn_blocking(move || {
-            let now = baseline.retake(&targets);
-            (baseline, now)
-        })
-        .await
-        .unwrap_or_default();
-        merge(&mut baseline, now);
+    /// The disk is slow to some: never on the thread that answers.
+    async fn on_baseline<T, F>(&mut self, work: F) -> T
+    where
+        T: Default + Send + 'static,
+        F: FnOnce(&mut Snapshot) -> T + Send + 'static,
+    {
+        let mut baseline = std::mem::take(&mut self.baseline);
+        let worked = spawn_blocking(move || {
+            let result = work(&mut baseline);
+            (baseline, result)
+        });
+        // Without a baseline everything is new, and the next look calls for a boot.
+        let (baseline, result) = worked.await.unwrap_or_default();
         self.baseline = baseline;
+        result
     }
 
     async fn zygote_is_gone(&self) -> bool {
@@ -443,6 +459,7 @@ impl Booted {
     /// Kills the zygote and what its helper started, then has the worker reap it.
     async fn drop_zygote(&mut self) {
         let Some(zygote) = self.zygote.take() else { return };
+        self.pending = self.pending.max(Effect::NewZygote);
         let pid = zygote.pid;
         if let Some(target) = Target::run(self.worker.keeper(), nix::unistd::Pid::from_raw(pid)) {
             tree::end(&target, Duration::ZERO).await;

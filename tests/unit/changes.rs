@@ -357,9 +357,31 @@ fn files_watched_from_now_on_join_a_baseline_that_keeps_its_own() {
     let site = Site::new();
     let mut baseline = Snapshot::take(&site.targets[..1]);
     site.write("Gemfile", "gem 'sinatra'");
-    baseline.add_missing(site.take());
+    baseline.add_missing(site.take(), SystemTime::now() + Duration::from_secs(1));
     assert_eq!(baseline.len(), 3);
     assert_eq!(site.diff(&mut baseline), [change("Gemfile", Modified)]);
+}
+
+#[test]
+fn a_file_that_changed_while_it_was_being_loaded_does_not_join_a_baseline() {
+    let site = Site::new();
+    let before = SystemTime::now() - Duration::from_secs(1);
+    let mut baseline = Snapshot::default();
+    site.write("Gemfile", "gem 'sinatra'");
+    let now = site.take();
+    assert!(now.unknown_since(&baseline, before).contains(&site.path("Gemfile")));
+    baseline.add_missing(now, before);
+    assert!(baseline.is_empty());
+}
+
+#[test]
+fn refreshing_some_files_leaves_the_changes_of_the_others() {
+    let site = Site::new();
+    let mut baseline = site.take();
+    site.write("Gemfile", "gem 'sinatra'");
+    site.write(WIDGET, "class Widget; def later = 1; end");
+    baseline.refresh(&[site.path("Gemfile")]);
+    assert_eq!(site.diff(&mut baseline), [change(WIDGET, Modified)]);
 }
 
 #[test]
