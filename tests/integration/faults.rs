@@ -1,0 +1,408 @@
+//! Every spec in spec/faults, through a server: what the caller sees is true, the next run works, and nothing is left.
+
+use serde_json::{Value, json};
+
+use crate::support::{App, Deviations, Server, Setup, has_text};
+
+struct Fault {
+    name: &'static str,
+    outcome: &'static str,
+    /// Examples, failures, pending, errors outside, not run; `None` where they say nothing about the truth.
+    counts: Option<[u64; 5]>,
+    /// Must be somewhere in the report.
+    says: &'static str,
+}
+
+const fn fault(name: &'static str, outcome: &'static str, counts: [u64; 5], says: &'static str) -> Fault {
+    Fault {
+        name,
+        outcome,
+        counts: Some(counts),
+        says,
+    }
+}
+
+const PASSING: &[Fault] = &[
+    fault("crashes_only_in_fork", "passed", [2, 0, 0, 0, 0], "spawn_after_crash"),
+    fault("double_forks", "passed", [2, 0, 0, 0, 0], "left 1 process"),
+    fault("finalizer_segfaults", "passed", [1, 0, 0, 0, 0], ""),
+    fault("floods_stderr", "passed", [2, 0, 0, 0, 0], "Köln"),
+    fault("focus_filtered", "passed", [1, 0, 0, 0, 0], "2 examples were hidden"),
+    fault("fork_bomb", "passed", [2, 0, 0, 0, 0], "left 30 process"),
+    fault("kills_its_parent", "passed", [1, 0, 0, 0, 0], ""),
+    fault("leaks_fork_that_continues", "passed", [3, 0, 0, 0, 0], ""),
+    fault("leaks_grandchild", "passed", [2, 0, 0, 0, 0], "sleep 600"),
+    fault("leaks_thread", "passed", [2, 0, 0, 0, 0], ""),
+    fault("leaves_temp_files", "passed", [1, 0, 0, 0, 0], ""),
+    fault("minitest_autorun", "passed", [1, 0, 0, 0, 0], ""),
+    fault("opens_port", "passed", [1, 0, 0, 0, 0], ""),
+    fault("prints_seed", "passed", [1, 0, 0, 0, 0], ""),
+    fault("raw_sqlite_handle", "passed", [2, 0, 0, 0, 0], ""),
+    fault("reads_stdin", "passed", [3, 0, 0, 0, 0], ""),
+    fault("retries", "passed", [1, 0, 0, 0, 0], ""),
+    fault("runs_at_exit_in_a_fork", "passed", [1, 0, 0, 0, 0], ""),
+    fault("slow_then_passes", "passed", [2, 0, 0, 0, 0], ""),
+    fault("tag_excluded", "passed", [1, 0, 0, 0, 0], "1 example"),
+    fault("uses_db_in_transaction", "passed", [2, 0, 0, 0, 0], ""),
+    fault("waits_for_all_children", "passed", [1, 0, 0, 0, 0], ""),
+    fault("writes_big_file", "passed", [2, 0, 0, 0, 0], ""),
+];
+
+const FAILING: &[Fault] = &[
+    fault("allocates_endlessly", "failed", [3, 1, 0, 0, 0], "nobody stopped me"),
+    fault("anonymous_exception", "failed", [2, 1, 0, 0, 0], "anonymous"),
+    fault(
+        "changes_directory",
+        "failed",
+        [2, 1, 0, 0, 0],
+        "spec/faults/changes_directory_spec.rb[1:2]",
+    ),
+    fault("clears_env", "failed", [2, 1, 0, 0, 0], "/bin"),
+    fault("closes_stdout", "failed", [3, 1, 0, 0, 0], "expected: 2"),
+    fault("duplicate_descriptions", "failed", [4, 2, 0, 0, 0], ""),
+    fault(
+        "fail_fast_configured",
+        "failed",
+        [2, 1, 0, 0, 2],
+        "stopped at the first failure",
+    ),
+    fault("fails", "failed", [8, 7, 0, 0, 0], ""),
+    fault("fails_35_times", "failed", [35, 35, 0, 0, 0], ""),
+    fault("fails_in_after_context", "failed", [1, 0, 0, 1, 0], "after(:context)"),
+    fault("fails_in_after_suite", "failed", [1, 0, 0, 1, 0], "after(:suite)"),
+    fault("fails_in_around", "failed", [2, 1, 1, 0, 0], "too late"),
+    fault("fails_in_before", "failed", [3, 2, 0, 0, 0], ""),
+    fault("fails_in_before_context", "failed", [2, 2, 0, 0, 0], ""),
+    fault("fails_in_before_suite", "failed", [0, 0, 0, 1, 1], "before(:suite)"),
+    fault("failure_exit_code_zero", "failed", [2, 1, 0, 0, 0], ""),
+    fault("floods_stdout", "failed", [2, 1, 0, 0, 0], "jaźń"),
+    fault("generated_descriptions", "failed", [4, 1, 1, 0, 0], ""),
+    fault("huge_backtrace", "failed", [2, 1, 0, 0, 0], ""),
+    fault("inspect_raises", "failed", [3, 1, 0, 0, 0], ""),
+    fault("invalid_bytes", "failed", [4, 2, 0, 0, 0], ""),
+    fault("long_message", "failed", [3, 2, 0, 0, 0], "a long story"),
+    // The third example can't load its matcher any more.
+    fault("low_fd_limit", "failed", [3, 2, 0, 0, 0], "Too many open files"),
+    fault(
+        "message_raises",
+        "failed",
+        [3, 1, 0, 0, 0],
+        "#message of the exception raised",
+    ),
+    fault("nested_describe_run", "failed", [3, 1, 0, 0, 0], "the inner one"),
+    fault("odd_descriptions", "failed", [6, 4, 0, 0, 0], ""),
+    fault("overflows_stack", "failed", [2, 1, 0, 0, 0], "SystemStackError"),
+    fault("pending_fixed", "failed", [2, 1, 1, 0, 0], "PendingExampleFixedError"),
+    fault("prints_fake_summary", "failed", [2, 1, 0, 0, 0], ""),
+    fault("prints_json", "failed", [2, 1, 0, 0, 0], ""),
+    fault("raises_bare_exception", "failed", [2, 1, 0, 0, 0], "\"Exception\""),
+    fault("redefines_for_good", "failed", [2, 1, 0, 0, 0], "expected: 2"),
+    fault("reopens_stdout", "failed", [2, 1, 0, 0, 0], "expected: 2"),
+    fault("stubs_everything", "failed", [3, 1, 0, 0, 0], "expected: 2"),
+    fault("throws", "failed", [2, 1, 0, 0, 0], "UncaughtThrowError"),
+    fault("travels_time", "failed", [3, 1, 0, 0, 0], "expected: 2"),
+    fault("uses_many_fds", "failed", [2, 1, 0, 0, 0], "expected: 513"),
+];
+
+const NEITHER: &[Fault] = &[
+    fault("aborts", "crashed", [2, 0, 0, 0, 1], "SIGABRT"),
+    fault(
+        "aborts_at_load",
+        "load_error",
+        [0, 0, 0, 1, 0],
+        "aborts_at_load_spec.rb",
+    ),
+    fault("aborts_midway", "incomplete", [2, 0, 0, 0, 1], "[1:2]"),
+    fault("all_tag_excluded", "no_examples", [0, 0, 0, 0, 0], "none of 2 examples"),
+    fault("background_thread_exits", "incomplete", [2, 0, 0, 0, 1], "status 0 in"),
+    // It closes our pipe, too: not all can be known then, and it must not look green.
+    Fault {
+        name: "closes_fds",
+        outcome: "incomplete",
+        counts: None,
+        says: "status 1",
+    },
+    fault("dry_run", "dry_run", [2, 0, 0, 0, 0], "dry run"),
+    fault("empty_file", "no_examples", [0, 0, 0, 0, 0], "no examples"),
+    fault("exit_in_at_exit", "failed_at_exit", [1, 0, 0, 0, 0], "status to 3"),
+    fault(
+        "exit_in_before_suite",
+        "incomplete",
+        [0, 0, 0, 0, 1],
+        "between examples",
+    ),
+    fault("exits_at_load", "load_error", [0, 0, 0, 1, 0], "exits_at_load_spec.rb"),
+    fault("exits_bang_midway", "incomplete", [2, 0, 0, 0, 1], "status 0 in"),
+    fault("exits_midway", "incomplete", [2, 0, 0, 0, 1], "status 0 in"),
+    fault("interrupts_itself", "crashed", [2, 0, 0, 0, 1], "SIGINT"),
+    fault("kills_its_group", "crashed", [2, 0, 0, 0, 1], "SIGTERM"),
+    fault("kills_itself_kill", "crashed", [2, 0, 0, 0, 1], "SIGKILL"),
+    fault("kills_itself_term", "crashed", [2, 0, 0, 0, 1], "SIGTERM"),
+    fault("missing_require", "load_error", [0, 0, 0, 1, 0], "LoadError"),
+    fault("name_error_at_load", "load_error", [0, 0, 0, 1, 0], "NameError"),
+    fault("no_examples", "no_examples", [0, 0, 0, 0, 0], "no examples"),
+    fault("raises_interrupt", "crashed", [2, 0, 0, 0, 1], "SIGINT"),
+    fault("raises_no_memory", "incomplete", [2, 0, 0, 0, 1], "NoMemoryError"),
+    fault("segfaults", "crashed", [2, 0, 0, 0, 1], "SIGSEGV"),
+    fault("skips", "all_pending", [5, 0, 5, 0, 0], ""),
+    fault("syntax_error", "load_error", [0, 0, 0, 1, 0], "SyntaxError"),
+];
+
+/// These have to be ended. `says` is where they hang, as far as Ruby can tell.
+const HANGING: &[Fault] = &[
+    fault("busy_loops", "timed_out", [2, 0, 0, 0, 1], "busy_loops_spec.rb:4"),
+    fault("deadlocks", "timed_out", [1, 0, 0, 0, 1], "deadlocks_spec.rb:7"),
+    fault("hangs", "timed_out", [2, 0, 0, 0, 1], "hangs_spec.rb:6"),
+    fault("hangs_at_exit", "timed_out", [1, 0, 0, 0, 0], "after the last example"),
+    fault(
+        "hangs_at_load",
+        "timed_out",
+        [0, 0, 0, 0, 0],
+        "while files were being loaded",
+    ),
+    fault("hangs_in_c", "timed_out", [2, 0, 0, 0, 1], "[1:2]"),
+    fault("hangs_in_c_with_the_lock", "timed_out", [2, 0, 0, 0, 1], "[1:2]"),
+    fault("ignores_term", "timed_out", [2, 0, 0, 0, 1], "ignores_term_spec.rb:7"),
+    fault(
+        "ignores_term_and_setsid",
+        "timed_out",
+        [2, 0, 0, 0, 1],
+        "ignores_term_and_setsid_spec.rb:11",
+    ),
+    fault("stops_itself", "timed_out", [2, 0, 0, 0, 1], "[1:2]"),
+];
+
+/// Their outcome is a matter of chance, and tested elsewhere or by its kind only.
+const BY_CHANCE: &[&str] = &["flaky", "order_dependent", "locks_database"];
+
+/// Seconds after which a hanging one is ended: enough to come to where it hangs on a busy machine.
+const FORKED: u64 = 3;
+const SPAWNED: u64 = 8;
+
+fn rows() -> impl Iterator<Item = &'static Fault> {
+    [PASSING, FAILING, NEITHER, HANGING].into_iter().flatten()
+}
+
+fn chosen(names: &[&str]) -> Vec<&'static Fault> {
+    let found: Vec<_> = rows().filter(|fault| names.contains(&fault.name)).collect();
+    assert_eq!(found.len(), names.len(), "each has a row");
+    found
+}
+
+#[test]
+fn every_fault_has_its_row() {
+    let app = App::bare();
+    let mut missing = Deviations::default();
+    for entry in std::fs::read_dir(app.path("spec/faults")).expect("it is in the fixture") {
+        let name = entry
+            .expect("it can be listed")
+            .file_name()
+            .to_string_lossy()
+            .into_owned();
+        let Some(name) = name.strip_suffix("_spec.rb") else {
+            continue;
+        };
+        let known = rows().any(|fault| fault.name == name) || BY_CHANCE.contains(&name);
+        missing.check(known, || format!("{name} has no row"));
+    }
+    missing.none();
+}
+
+#[test]
+fn what_passes_in_spite_of_its_faults_passes_in_a_fork() {
+    forked(PASSING, 60);
+}
+
+#[test]
+fn what_fails_in_odd_ways_fails_in_a_fork() {
+    forked(FAILING, 60);
+}
+
+#[test]
+fn what_neither_passes_nor_fails_has_a_name_of_its_own_in_a_fork() {
+    forked(NEITHER, 60);
+}
+
+#[test]
+fn what_hangs_is_ended_and_says_where_it_hung_in_a_fork() {
+    forked(HANGING, FORKED);
+}
+
+#[test]
+fn the_same_is_true_of_fresh_processes() {
+    let names = [
+        "aborts",
+        "aborts_at_load",
+        "background_thread_exits",
+        "clears_env",
+        "closes_fds",
+        "closes_stdout",
+        "double_forks",
+        "dry_run",
+        "exit_in_at_exit",
+        "exits_bang_midway",
+        "fails_in_after_suite",
+        "fails_in_before_suite",
+        "finalizer_segfaults",
+        "floods_stdout",
+        "fork_bomb",
+        "interrupts_itself",
+        "invalid_bytes",
+        "kills_itself_term",
+        "leaks_fork_that_continues",
+        "leaks_grandchild",
+        "message_raises",
+        "minitest_autorun",
+        "prints_json",
+        "reads_stdin",
+        "redefines_for_good",
+        "runs_at_exit_in_a_fork",
+        "stubs_everything",
+        "syntax_error",
+        "travels_time",
+    ];
+    spawned(&chosen(&names), 60);
+}
+
+#[test]
+fn a_fresh_process_that_hangs_is_ended_as_well() {
+    spawned(
+        &chosen(&[
+            "hangs",
+            "hangs_in_c_with_the_lock",
+            "ignores_term_and_setsid",
+            "stops_itself",
+        ]),
+        SPAWNED,
+    );
+}
+
+/// Runs all of them through one server, and after each of them a harmless one.
+fn forked(rows: &[Fault], seconds: u64) {
+    let app = App::copy();
+    let server = server(&app);
+    let mut wrong = Deviations::default();
+    for fault in rows {
+        let report = server.run_with([fault.path()], json!({"timeout_seconds": seconds}));
+        check(&mut wrong, fault, &report, "fork");
+        nothing_lasts(&mut wrong, fault, &server);
+        let next = server.run_with(["spec/services/price_list_spec.rb"], json!({"fork": "always"}));
+        wrong.check(next["outcome"] == "passed" && next["mode"] == "fork", || {
+            format!("after {}: the next run: {next}", fault.name)
+        });
+    }
+    wrong.none();
+    server.stop();
+}
+
+/// Each in a process of its own, one after the other, so that each is the next run of another one.
+fn spawned(rows: &[&Fault], seconds: u64) {
+    let app = App::copy();
+    let server = server(&app);
+    let mut wrong = Deviations::default();
+    for fault in rows {
+        let report = server.run_with([fault.path()], json!({"fork": "never", "timeout_seconds": seconds}));
+        check(&mut wrong, fault, &report, "spawn");
+        nothing_lasts(&mut wrong, fault, &server);
+    }
+    wrong.none();
+    server.stop();
+}
+
+fn server(app: &App) -> Server {
+    app.server_with(
+        Setup::default()
+            .env("ALLOCATE_MB", "64")
+            .env("SLOW_SECONDS", "1")
+            .env("FLOOD_MB", "4"),
+    )
+}
+
+impl Fault {
+    fn path(&self) -> String {
+        format!("spec/faults/{}_spec.rb", self.name)
+    }
+}
+
+fn check(wrong: &mut Deviations, fault: &Fault, report: &Value, mode: &str) {
+    let name = fault.name;
+    wrong.check(report["outcome"] == fault.outcome, || {
+        format!(
+            "{name}: is {}, should be {}: {report}",
+            report["outcome"], fault.outcome
+        )
+    });
+    if let Some(counts) = fault.counts {
+        let names = ["examples", "failures", "pending", "errors_outside", "not_run"];
+        let is = names.map(|name| report["summary"][name].as_u64().unwrap_or(u64::MAX));
+        wrong.check(is == counts, || {
+            format!("{name}: counts are {is:?}, should be {counts:?}: {report}")
+        });
+    }
+    let in_this_mode = !(mode == "spawn" && fault.says == "spawn_after_crash");
+    wrong.check(!in_this_mode || report.to_string().contains(fault.says), || {
+        format!("{name}: nothing says `{}`: {report}", fault.says)
+    });
+    // What crashed in a fork may have been tried again.
+    let retried = fault.outcome == "crashed" || fault.says == "spawn_after_crash";
+    let expected = report["mode"] == mode || (retried && report["mode"] == "spawn_after_crash");
+    wrong.check(expected, || {
+        format!("{name}: mode is {}, should be {mode}", report["mode"])
+    });
+    wrong.check(
+        plausible(&report["summary"]["seconds"]) && plausible(&report["timing"]["run"]),
+        || format!("{name}: times that can't be: {report}"),
+    );
+    // In pending and passing runs nothing needs it; everything else says what it was.
+    let plain = ["passed", "failed"].contains(&fault.outcome);
+    wrong.check(plain || report["reason"].is_string(), || {
+        format!("{name}: no reason: {report}")
+    });
+    let unfinished = report["unfinished"].as_array().map_or(0, Vec::len);
+    let in_an_example = ["crashed", "timed_out", "incomplete"].contains(&fault.outcome) && fault.says.contains("[1:2]");
+    wrong.check(!in_an_example || unfinished == 1, || {
+        format!("{name}: which example was it in: {report}")
+    });
+}
+
+/// Whatever the app does to the clocks.
+fn plausible(seconds: &Value) -> bool {
+    seconds.as_f64().is_some_and(|seconds| (0.0..600.0).contains(&seconds))
+}
+
+/// Only the warm tree is there.
+fn nothing_lasts(wrong: &mut Deviations, fault: &Fault, server: &Server) {
+    let left = server.beside_the_warm_tree();
+    wrong.check(left.is_empty(), || format!("{}: left behind: {left:?}", fault.name));
+}
+
+/// A lock on the database in one run is no business of the next; that one fails by Rails' own timeout.
+#[test]
+fn a_database_that_is_locked_fails_that_run_only() {
+    let app = App::copy();
+    let server = app.server();
+    let report = server.run(["spec/faults/locks_database_spec.rb"]);
+    assert_eq!(report["outcome"], "failed", "{report}");
+    assert!(
+        has_text(&report, "BusyException") || has_text(&report, "locked"),
+        "{report}"
+    );
+    let next = server.run(["spec/models/widget_spec.rb"]);
+    assert_eq!(next["outcome"], "passed", "{next}");
+    server.stop();
+}
+
+/// Eight coins, and each side has its name.
+#[test]
+fn a_flaky_spec_is_green_or_red_and_nothing_else() {
+    let app = App::copy();
+    let server = app.server();
+    let runs = (0..8).map(|_| server.run(["spec/faults/flaky_spec.rb"]));
+    for report in runs {
+        let failures = report["summary"]["failures"].as_u64();
+        let outcome = if failures == Some(0) { "passed" } else { "failed" };
+        assert_eq!(report["outcome"], outcome, "{report}");
+        assert_eq!(report["summary"]["examples"], 2, "{report}");
+    }
+    server.stop();
+}

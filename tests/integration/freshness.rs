@@ -1,0 +1,912 @@
+//! A run never answers from code older than the files on disk, and throws away no more than a change calls for.
+
+use std::fs::{self, File, FileTimes};
+use std::os::unix::fs::MetadataExt;
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use crate::support::{App, Deviations, Server, Setup, eventually, has_text};
+
+/// What a change costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Nothing,
+    Helper,
+    Reload,
+    Reboot,
+}
+
+struct Case {
+    name: &'static str,
+    /// A Ruby expression, evaluated in an example.
+    sees: &'static str,
+    before: &'static str,
+    after: &'static str,
+    change: fn(&App),
+    effect: Effect,
+    /// What the trigger names.
+    trigger: &'static str,
+}
+
+const SPECS: &[Case] = &[
+    Case {
+        name: "a view",
+        sees: "ApplicationController.render(template: 'widgets/index', assigns: {widgets: []}).include?('brand new')",
+        before: "false",
+        after: "true",
+        change: |app| {
+            app.append("app/views/widgets/index.html.erb", "brand new\n");
+        },
+        effect: Effect::Nothing,
+        trigger: "",
+    },
+    Case {
+        name: "data that a spec reads",
+        sees: "File.read('spec/data.txt')",
+        before: "one",
+        after: "two",
+        change: |app| {
+            app.write("spec/data.txt", "two");
+        },
+        effect: Effect::Nothing,
+        trigger: "",
+    },
+    Case {
+        name: "a file of lib/ that only runs load",
+        sees: "require 'price_report'; PriceReport.new([]).to_csv",
+        before: "",
+        after: "nothing",
+        change: |app| {
+            app.edit(
+                "lib/price_report.rb",
+                ".join",
+                ".join.then { |text| text.empty? ? 'nothing' : text }",
+            );
+        },
+        effect: Effect::Reboot,
+        trigger: "lib/price_report.rb",
+    },
+    Case {
+        name: "a touch",
+        sees: "Widget.name",
+        before: "Widget",
+        after: "Widget",
+        change: |app| {
+            touch(app, "app/models/widget.rb");
+        },
+        effect: Effect::Nothing,
+        trigger: "",
+    },
+    Case {
+        name: "a checkout and back",
+        sees: "Slugger.call('A B')",
+        before: "a-b",
+        after: "a-b",
+        change: |app| {
+            for path in [
+                "lib/slugger.rb",
+                "app/models/widget.rb",
+                "config/routes.rb",
+                "Gemfile",
+                "spec/rails_helper.rb",
+            ] {
+                replace(app, path, &app.read(path));
+            }
+        },
+        effect: Effect::Nothing,
+        trigger: "",
+    },
+    Case {
+        name: "a file that no Ruby reads",
+        sees: "1",
+        before: "1",
+        after: "1",
+        change: |app| {
+            app.write("app/models/README.md", "About the models\n");
+        },
+        effect: Effect::Nothing,
+        trigger: "",
+    },
+];
+
+const HELPERS: &[Case] = &[
+    Case {
+        name: "the helper",
+        sees: "$of_the_helper.inspect",
+        before: "nil",
+        after: "1",
+        change: |app| {
+            app.append("spec/rails_helper.rb", "$of_the_helper = 1\n");
+        },
+        effect: Effect::Helper,
+        trigger: "spec/rails_helper.rb",
+    },
+    Case {
+        name: "what the helper requires",
+        sees: "$of_the_spec_helper.inspect",
+        before: "nil",
+        after: "2",
+        change: |app| {
+            app.append("spec/spec_helper.rb", "$of_the_spec_helper = 2\n");
+        },
+        effect: Effect::Helper,
+        trigger: "spec/spec_helper.rb",
+    },
+    Case {
+        name: "a support file",
+        sees: "JsonHelper.instance_methods.inspect",
+        before: "[:json]",
+        after: "[:parsed]",
+        change: |app| {
+            app.edit("spec/support/json_helper.rb", "def json", "def parsed");
+        },
+        effect: Effect::Helper,
+        trigger: "spec/support/json_helper.rb",
+    },
+    Case {
+        name: "a new support file",
+        sees: "$new_support.inspect",
+        before: "nil",
+        after: "3",
+        change: |app| {
+            app.write("spec/support/deep/new.rb", "$new_support = 3\n");
+        },
+        effect: Effect::Helper,
+        trigger: "spec/support/deep/new.rb",
+    },
+    Case {
+        name: "a support file that is gone",
+        sees: "$new_support.inspect",
+        before: "3",
+        after: "nil",
+        change: |app| {
+            app.remove("spec/support/deep/new.rb");
+        },
+        effect: Effect::Helper,
+        trigger: "spec/support/deep/new.rb",
+    },
+    Case {
+        name: "a factory",
+        sees: "build(:widget).price_cents",
+        before: "1000",
+        after: "1001",
+        change: |app| {
+            app.edit(
+                "spec/factories/widgets.rb",
+                "price_cents { 1_000 }",
+                "price_cents { 1_001 }",
+            );
+        },
+        effect: Effect::Helper,
+        trigger: "spec/factories/widgets.rb",
+    },
+    Case {
+        name: "a new factory of a pack",
+        sees: "FactoryBot.factories.registered?(:shelf_of_glass)",
+        before: "false",
+        after: "true",
+        change: |app| {
+            let text = "FactoryBot.define { factory(:shelf_of_glass, class: 'Catalog::Shelf') }\n";
+            app.write("packs/catalog/spec/factories/glass.rb", text);
+        },
+        effect: Effect::Helper,
+        trigger: "packs/catalog/spec/factories/glass.rb",
+    },
+    Case {
+        name: "options of RSpec",
+        sees: "$required_by_option.inspect",
+        before: "nil",
+        after: "4",
+        change: |app| {
+            app.write("spec/more.rb", "$required_by_option = 4\n");
+            app.append(".rspec", "--require more\n");
+        },
+        effect: Effect::Helper,
+        trigger: "",
+    },
+    Case {
+        name: "a migration with its schema",
+        sees: "Widget.column_names.include?('weight')",
+        before: "false",
+        after: "true",
+        change: |app| {
+            let text = "class AddWeight < ActiveRecord::Migration[7.1]\n  def change = add_column(:widgets, :weight, :integer)\nend\n";
+            app.write("db/migrate/20240201000000_add_weight.rb", text);
+            let schema = app.read("db/schema.rb");
+            let version = schema
+                .split("version: ")
+                .nth(1)
+                .and_then(|rest| rest.split(')').next())
+                .expect("a version");
+            let schema = schema.replace(version, "2024_02_01_000000");
+            let at = "create_table \"widgets\"";
+            let (head, tail) = schema.split_once(at).expect("a table");
+            let (line, rest) = tail.split_once('\n').expect("lines");
+            app.write(
+                "db/schema.rb",
+                format!("{head}{at}{line}\n    t.integer \"weight\"\n{rest}"),
+            );
+        },
+        effect: Effect::Helper,
+        trigger: "db/",
+    },
+];
+
+const RELOADS: &[Case] = &[
+    Case {
+        name: "a model",
+        sees: "Widget.reserved_names.inspect",
+        before: r#"["nothing", "everything"]"#,
+        after: r#"["something"]"#,
+        change: |app| {
+            app.edit(
+                "app/models/widget.rb",
+                "Rails.configuration.x.widgets.reserved_names",
+                "%w[something]",
+            );
+        },
+        effect: Effect::Reload,
+        trigger: "app/models/widget.rb",
+    },
+    Case {
+        name: "a concern",
+        sees: "Widget.new.respond_to?(:sluggish?)",
+        before: "false",
+        after: "true",
+        change: |app| {
+            app.edit(
+                "app/models/concerns/sluggable.rb",
+                "  private",
+                "  def sluggish? = true\n\n  private",
+            );
+        },
+        effect: Effect::Reload,
+        trigger: "app/models/concerns/sluggable.rb",
+    },
+    Case {
+        name: "a new model",
+        sees: "Object.const_defined?(:Brand)",
+        before: "false",
+        after: "true",
+        change: |app| {
+            app.write("app/models/brand.rb", "class Brand\nend\n");
+        },
+        effect: Effect::Reload,
+        trigger: "app/models/brand.rb",
+    },
+    Case {
+        name: "a model that is gone",
+        sees: "Object.const_defined?(:Brand)",
+        before: "true",
+        after: "false",
+        change: |app| {
+            app.remove("app/models/brand.rb");
+        },
+        effect: Effect::Reload,
+        trigger: "app/models/brand.rb",
+    },
+    Case {
+        name: "a model in a new directory",
+        sees: "Object.const_defined?('Depot::Shelf::Bin')",
+        before: "false",
+        after: "true",
+        change: |app| {
+            app.write("app/models/depot/shelf/bin.rb", "class Depot::Shelf::Bin\nend\n");
+        },
+        effect: Effect::Reload,
+        trigger: "app/models/depot",
+    },
+    Case {
+        name: "a model that moved",
+        sees: "Object.const_source_location('Tag').first.split('/').last(2).join('/')",
+        before: "models/tag.rb",
+        after: "concerns/tag.rb",
+        change: |app| {
+            let (from, to) = (app.path("app/models/tag.rb"), app.path("app/models/concerns/tag.rb"));
+            fs::rename(from, to).expect("it can be moved");
+        },
+        effect: Effect::Reload,
+        trigger: "tag.rb",
+    },
+    Case {
+        name: "an edit of the same size that keeps the time",
+        sees: "Paginated::PER_PAGE",
+        before: "20",
+        after: "30",
+        change: |app| {
+            sneak(app, "app/controllers/concerns/paginated.rb", "= 20", "= 30");
+        },
+        effect: Effect::Reload,
+        trigger: "app/controllers/concerns/paginated.rb",
+    },
+    Case {
+        name: "an edit that is older than what it replaces",
+        sees: "Paginated::PER_PAGE",
+        before: "30",
+        after: "40",
+        change: |app| {
+            app.edit("app/controllers/concerns/paginated.rb", "= 30", "= 40");
+            let long_ago = SystemTime::now() - Duration::from_secs(86_400 * 365);
+            set_time(app, "app/controllers/concerns/paginated.rb", long_ago);
+        },
+        effect: Effect::Reload,
+        trigger: "app/controllers/concerns/paginated.rb",
+    },
+    Case {
+        name: "routes",
+        sees: "Rails.application.routes.url_helpers.respond_to?(:pong_path)",
+        before: "false",
+        after: "true",
+        change: |app| {
+            app.edit(
+                "config/routes.rb",
+                "root \"pages#home\"",
+                "root \"pages#home\"\n  get \"pong\", to: \"pages#home\"",
+            );
+        },
+        effect: Effect::Reload,
+        trigger: "config/routes.rb",
+    },
+    Case {
+        name: "a locale",
+        sees: "I18n.t('site_name')",
+        before: "Widgetry",
+        after: "Gadgetry",
+        change: |app| {
+            app.edit("config/locales/en.yml", "site_name: Widgetry", "site_name: Gadgetry");
+        },
+        effect: Effect::Reload,
+        trigger: "config/locales/en.yml",
+    },
+    Case {
+        name: "a model of an engine",
+        sees: "Billing::Invoice.new.respond_to?(:void!)",
+        before: "false",
+        after: "true",
+        change: |app| {
+            app.edit(
+                "engines/billing/app/models/billing/invoice.rb",
+                "    def pay!",
+                "    def void! = nil\n\n    def pay!",
+            );
+        },
+        effect: Effect::Reload,
+        trigger: "engines/billing/app/models/billing/invoice.rb",
+    },
+    Case {
+        name: "a model of a pack",
+        sees: "Catalog::Shelf.respond_to?(:tallest)",
+        before: "false",
+        after: "true",
+        change: |app| {
+            let text = app.read("packs/catalog/app/models/catalog/shelf.rb");
+            let (line, rest) = text.split_once("class Shelf").expect("a class");
+            let (head, rest) = rest.split_once('\n').expect("lines");
+            let text = format!("{line}class Shelf{head}\n  def self.tallest = 1\n{rest}");
+            app.write("packs/catalog/app/models/catalog/shelf.rb", text);
+        },
+        effect: Effect::Reload,
+        trigger: "packs/catalog/app/models/catalog/shelf.rb",
+    },
+];
+
+const REBOOTS: &[Case] = &[
+    Case {
+        name: "a file of lib/ that the boot required",
+        sees: "Slugger.call('A B')",
+        before: "a-b",
+        after: "a_b",
+        change: |app| {
+            app.edit("lib/slugger.rb", r#"/[^a-z0-9]+/, "-""#, r#"/[^a-z0-9]+/, "_""#);
+        },
+        effect: Effect::Reboot,
+        trigger: "lib/slugger.rb",
+    },
+    Case {
+        name: "an initializer",
+        sees: "Rails.application.config.filter_parameters.include?(:pin)",
+        before: "false",
+        after: "true",
+        change: |app| {
+            app.edit("config/initializers/filter_parameter_logging.rb", "passw", "pin passw");
+        },
+        effect: Effect::Reboot,
+        trigger: "config/initializers/filter_parameter_logging.rb",
+    },
+    Case {
+        name: "a new initializer",
+        sees: "$new_initializer.inspect",
+        before: "nil",
+        after: "5",
+        change: |app| {
+            app.write("config/initializers/new.rb", "$new_initializer = 5\n");
+        },
+        effect: Effect::Reboot,
+        trigger: "config/initializers/new.rb",
+    },
+    Case {
+        name: "an initializer that is gone",
+        sees: "$new_initializer.inspect",
+        before: "5",
+        after: "nil",
+        change: |app| {
+            app.remove("config/initializers/new.rb");
+        },
+        effect: Effect::Reboot,
+        trigger: "config/initializers/new.rb",
+    },
+    Case {
+        name: "YAML that the boot read",
+        sees: "Rails.configuration.x.widgets.currency",
+        before: "EUR",
+        after: "DKK",
+        change: |app| {
+            app.edit("config/widgets.yml", "currency: EUR", "currency: DKK");
+        },
+        effect: Effect::Reboot,
+        trigger: "config/widgets.yml",
+    },
+    Case {
+        name: "the environment of tests",
+        sees: "Rails.configuration.x.of_test == 6",
+        before: "false",
+        after: "true",
+        change: |app| {
+            app.edit(
+                "config/environments/test.rb",
+                "config.cache_store",
+                "config.x.of_test = 6\n  config.cache_store",
+            );
+        },
+        effect: Effect::Reboot,
+        trigger: "config/environments/test.rb",
+    },
+    Case {
+        name: "the application",
+        sees: "Rails.configuration.x.of_application == 7",
+        before: "false",
+        after: "true",
+        change: |app| {
+            app.edit(
+                "config/application.rb",
+                "config.i18n",
+                "config.x.of_application = 7\n    config.i18n",
+            );
+        },
+        effect: Effect::Reboot,
+        trigger: "config/application.rb",
+    },
+    Case {
+        name: "a gem by path",
+        sees: "MoneyMath.add_percent(100, 10)",
+        before: "110",
+        after: "111",
+        change: |app| {
+            app.edit(
+                "gems/money_math/lib/money_math.rb",
+                ".quo(100).round",
+                ".quo(100).round + 1",
+            );
+        },
+        effect: Effect::Reboot,
+        trigger: "gems/money_math/lib/money_math.rb",
+    },
+    Case {
+        name: "lib/ of an engine",
+        sees: "defined?(Billing::VERSION_OF_BILLING) ? 1 : 'none'",
+        before: "none",
+        after: "1",
+        change: |app| {
+            app.edit(
+                "engines/billing/lib/billing.rb",
+                "module Billing\n",
+                "module Billing\n  VERSION_OF_BILLING = 1\n",
+            );
+        },
+        effect: Effect::Reboot,
+        trigger: "engines/billing/lib/billing.rb",
+    },
+    Case {
+        name: "the Gemfile",
+        sees: "defined?(Rake::VERSION).nil?",
+        before: "true",
+        after: "false",
+        change: |app| {
+            app.append("Gemfile", "gem 'rake', require: 'rake/version'\n");
+        },
+        effect: Effect::Reboot,
+        trigger: "Gemfile",
+    },
+    Case {
+        name: "a new .env",
+        sees: "1",
+        before: "1",
+        after: "1",
+        change: |app| {
+            app.write(".env.test", "COLOUR=blue\n");
+        },
+        effect: Effect::Reboot,
+        trigger: ".env.test",
+    },
+    Case {
+        name: "the databases",
+        sees: "ActiveRecord::Base.connection_db_config.configuration_hash[:timeout]",
+        before: "5000",
+        after: "4000",
+        change: |app| {
+            app.edit("config/database.yml", "timeout: 5000", "timeout: 4000");
+        },
+        effect: Effect::Reboot,
+        trigger: "config/database.yml",
+    },
+];
+
+#[test]
+fn what_a_run_reads_by_itself_costs_nothing() {
+    all(SPECS);
+}
+
+#[test]
+fn what_the_helper_loaded_costs_a_helper() {
+    all(HELPERS);
+}
+
+#[test]
+fn what_rails_can_reload_costs_a_reload() {
+    all(RELOADS);
+}
+
+#[test]
+fn what_the_boot_read_costs_a_boot() {
+    all(REBOOTS);
+}
+
+fn all(cases: &[Case]) {
+    let app = App::copy();
+    app.write("spec/data.txt", "one");
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    for case in cases {
+        try_out(&mut wrong, &app, &server, case);
+    }
+    wrong.none();
+    server.stop();
+}
+
+fn try_out(wrong: &mut Deviations, app: &App, server: &Server, case: &Case) {
+    let name = case.name;
+    let before = see(app, server, case.sees);
+    wrong.check(before.0 == case.before, || {
+        format!("{name}: before: {} {}", before.0, before.1)
+    });
+    let warm = server.at_rest();
+    (case.change)(app);
+    let after = see(app, server, case.sees);
+    wrong.check(after.0 == case.after, || {
+        format!("{name}: after: {} {}", after.0, after.1)
+    });
+    let status = server.at_rest();
+    let effect = effect(&warm, &status);
+    wrong.check(effect == case.effect, || {
+        format!(
+            "{name}: cost {effect:?}, should {:?}; {}",
+            case.effect, status["last_trigger"]
+        )
+    });
+    // Who warms up again between two calls has done it before the call, which then has nothing to tell.
+    let told = case.effect == Effect::Nothing
+        || has_text(&after.1["trigger"], case.trigger)
+        || has_text(&status["last_trigger"], case.trigger);
+    wrong.check(told, || {
+        format!("{name}: trigger {} / {}", after.1["trigger"], status["last_trigger"])
+    });
+}
+
+/// What the expression is in an example of a run, with its report.
+fn see(app: &App, server: &Server, expression: &str) -> (String, Value) {
+    let text = format!(
+        "require 'rails_helper'\nRSpec.describe('probe') {{ it('tells') {{ print 'saw <', ({expression}), '>' }} }}\n"
+    );
+    app.write("spec/probe_spec.rb", text);
+    let report = server.run_with(
+        ["spec/probe_spec.rb"],
+        json!({"include_stdout": "always", "fork": "always"}),
+    );
+    let said = report["stdout"]["text"].as_str().unwrap_or_default();
+    let seen = said.split_once("saw <").and_then(|(_, rest)| rest.rsplit_once('>'));
+    (seen.map_or("(nothing)", |(seen, _)| seen).to_owned(), report)
+}
+
+fn effect(before: &Value, after: &Value) -> Effect {
+    let changed = |name: &str| before[name] != after[name];
+    if changed("boot_id") || changed("worker_pid") {
+        Effect::Reboot
+    } else if !changed("zygote_pid") {
+        Effect::Nothing
+    } else if after["last_trigger"]
+        .as_str()
+        .is_some_and(|trigger| trigger.starts_with("reloaded"))
+    {
+        Effect::Reload
+    } else {
+        Effect::Helper
+    }
+}
+
+fn touch(app: &App, path: &str) {
+    set_time(app, path, SystemTime::now());
+}
+
+fn set_time(app: &App, path: &str, time: SystemTime) {
+    let file = File::options().write(true).open(app.path(path)).expect("it is there");
+    file.set_times(FileTimes::new().set_modified(time))
+        .expect("its time can be set");
+}
+
+/// By another file of the same name, as editors and Git do.
+fn replace(app: &App, path: &str, text: &str) {
+    let new = app.path(&format!("{path}.new"));
+    fs::write(&new, text).expect("it can be written");
+    fs::rename(new, app.path(path)).expect("it can be replaced");
+}
+
+/// Keeps size and time.
+fn sneak(app: &App, path: &str, from: &str, to: &str) {
+    let before = fs::metadata(app.path(path)).expect("it is there");
+    app.edit(path, from, to);
+    set_time(app, path, before.modified().expect("it has a time"));
+    let after = fs::metadata(app.path(path)).expect("it is there");
+    assert_eq!(
+        (before.mtime(), before.mtime_nsec(), before.len()),
+        (after.mtime(), after.mtime_nsec(), after.len())
+    );
+}
+
+/// Bootsnap compiles files ahead and knows them by size and time; with a cache of its own, that it writes.
+#[test]
+fn a_cache_of_compiled_files_hides_no_edit() {
+    let app = App::copy();
+    let cache = app.beside("tmp").join("cache");
+    let setup = Setup::default()
+        .env("BOOTSNAP_READONLY", "0")
+        .env("BOOTSNAP_CACHE_DIR", cache.to_str().unwrap_or(""));
+    let server = app.server_with(setup);
+    let mut wrong = Deviations::default();
+    let per_page = "Paginated::PER_PAGE";
+    wrong.equal("before", see(&app, &server, per_page).0, "20");
+    sneak(&app, "app/controllers/concerns/paginated.rb", "= 20", "= 30");
+    wrong.equal("a reloaded file", see(&app, &server, per_page).0, "30");
+    sneak(&app, "lib/slugger.rb", "a-z0-9", "a-z1-8");
+    wrong.equal(
+        "a file that the boot loads",
+        see(&app, &server, "Slugger.call('0a9')").0,
+        "a",
+    );
+    sneak(&app, "config/widgets.yml", "EUR", "DKK");
+    wrong.equal(
+        "YAML",
+        see(&app, &server, "Rails.configuration.x.widgets.currency").0,
+        "DKK",
+    );
+    sneak(&app, "spec/factories/widgets.rb", "{ 1_000 }", "{ 2_000 }");
+    wrong.equal("a factory", see(&app, &server, "build(:widget).price_cents").0, "2000");
+    wrong.none();
+    server.stop();
+}
+
+/// A save during a run changes nothing for that run, and everything for the next.
+#[test]
+fn a_change_during_a_run_neither_disturbs_it_nor_is_lost() {
+    let app = App::copy();
+    app.write(
+        "spec/patient_spec.rb",
+        r#"
+require "rails_helper"
+
+RSpec.describe "A patient spec" do
+  it "sees the same before and after" do
+    before = [ Widget.reserved_names, Slugger.call("A B"), I18n.t("site_name") ]
+    File.write("tmp/started", "")
+    sleep 0.01 until File.exist?("tmp/go")
+    expect([ Widget.reserved_names, Slugger.call("A B"), I18n.t("site_name") ]).to eq(before)
+    print "saw <", before.last, ">"
+  end
+end
+"#,
+    );
+    let server = app.server();
+    let run = |change: &dyn Fn()| {
+        let call = server.begin(["spec/patient_spec.rb"], json!({"include_stdout": "always"}));
+        eventually("the run has begun", || app.path("tmp/started").exists().then_some(()));
+        change();
+        app.write("tmp/go", "");
+        let report = server.report(call);
+        app.remove("tmp/go");
+        app.remove("tmp/started");
+        report
+    };
+    let mut wrong = Deviations::default();
+    let report = run(&|| {
+        app.edit(
+            "app/models/widget.rb",
+            "Rails.configuration.x.widgets.reserved_names",
+            "%w[something]",
+        );
+        app.edit("config/locales/en.yml", "site_name: Widgetry", "site_name: Gadgetry");
+    });
+    wrong.equal("a run during which code is saved", &report["outcome"], "passed");
+    wrong.check(has_text(&report["stdout"], "saw <Widgetry>"), || format!("{report}"));
+    wrong.check(report.get("trigger").is_none(), || format!("mislabelled: {report}"));
+    wrong.equal(
+        "the next run",
+        see(&app, &server, "Widget.reserved_names.first").0,
+        "something",
+    );
+    wrong.equal("the next run", see(&app, &server, "I18n.t('site_name')").0, "Gadgetry");
+    let report = run(&|| app.edit("lib/slugger.rb", r#"/[^a-z0-9]+/, "-""#, r#"/[^a-z0-9]+/, "_""#));
+    wrong.equal(
+        "a run during which the boot's code is saved",
+        &report["outcome"],
+        "passed",
+    );
+    wrong.equal("the next run", see(&app, &server, "Slugger.call('A B')").0, "a_b");
+    let report = run(&|| app.append("spec/rails_helper.rb", "$of_the_helper = 1\n"));
+    wrong.equal("a run during which the helper is saved", &report["outcome"], "passed");
+    wrong.equal("the next run", see(&app, &server, "$of_the_helper.inspect").0, "1");
+    wrong.none();
+    server.stop();
+}
+
+/// The file was read before the edit, and the boot ended after it.
+#[test]
+fn a_change_during_a_boot_or_a_load_is_not_lost() {
+    let app = App::copy();
+    let wait = "File.write('tmp/started', ''); sleep 0.01 until File.exist?('tmp/go')\n";
+    app.write("config/initializers/slugger.rb", format!("require 'slugger'\n{wait}"));
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    during(&app, &server, &|| {
+        app.edit("lib/slugger.rb", r#"/[^a-z0-9]+/, "-""#, r#"/[^a-z0-9]+/, "_""#)
+    });
+    wrong.equal(
+        "after an edit during the boot",
+        see(&app, &server, "Slugger.call('A B')").0,
+        "a_b",
+    );
+
+    app.remove("tmp/go");
+    app.write("config/initializers/slugger.rb", "require 'slugger'\n");
+    app.append("spec/rails_helper.rb", wait);
+    during(&app, &server, &|| {
+        app.edit("spec/support/json_helper.rb", "def json", "def parsed")
+    });
+    let methods = see(&app, &server, "JsonHelper.instance_methods.inspect").0;
+    wrong.equal(
+        "after an edit during the load of the helper",
+        methods.as_str(),
+        "[:parsed]",
+    );
+    wrong.none();
+    server.stop();
+}
+
+/// Calls, changes something once the app waits for it, and lets the app go on.
+fn during(app: &App, server: &Server, change: &dyn Fn()) {
+    let call = server.begin(["spec/services/price_list_spec.rb"], json!({}));
+    eventually("the app waits", || app.path("tmp/started").exists().then_some(()));
+    change();
+    app.write("tmp/go", "");
+    let report = server.report(call);
+    assert_eq!(report["outcome"], "passed", "{report}");
+    app.remove("tmp/started");
+}
+
+/// Every call tells of the error until it is mended; nothing is ever answered from what was there before, or from half of it.
+#[test]
+fn code_that_does_not_load_again_is_told_by_every_call_until_it_is_mended() {
+    let app = App::copy();
+    let server = app.server();
+    let request = "spec/requests/pages_spec.rb";
+    let mut wrong = Deviations::default();
+    wrong.equal("before", &server.run([request])["outcome"], "passed");
+    app.edit("config/routes.rb", "resources :makers", "resources (:makers");
+    for call in 1..=3 {
+        let report = server.run([request]);
+        let outcome = report["outcome"].as_str().unwrap_or("");
+        let failed = ["reload_failed", "boot_failed"].contains(&outcome);
+        wrong.check(failed, || format!("call {call} with broken routes: {report}"));
+        wrong.equal("class", &report["error"]["class"], "SyntaxError");
+        wrong.equal("file", &report["error"]["file"], "config/routes.rb");
+        wrong.check(report["error"]["line"].is_u64(), || {
+            format!("no line: {}", report["error"])
+        });
+    }
+    app.edit("config/routes.rb", "resources (:makers", "resources :makers");
+    wrong.equal("mended", &server.run([request])["outcome"], "passed");
+
+    app.edit(
+        "config/routes.rb",
+        "root \"pages#home\"",
+        "root \"pages#home\"\n  raise 'no way'",
+    );
+    let report = server.run([request]);
+    wrong.check(has_text(&report["error"]["message"], "no way"), || format!("{report}"));
+    app.edit("config/routes.rb", "\n  raise 'no way'", "");
+    wrong.equal("mended", &server.run([request])["outcome"], "passed");
+
+    let model = "spec/models/widget_spec.rb";
+    app.edit("app/models/widget.rb", "def publish!", "def publish!(");
+    for _ in 1..=2 {
+        let report = server.run([model]);
+        wrong.check(report["outcome"] != "passed", || format!("a broken model: {report}"));
+        wrong.check(has_text(&report, "app/models/widget.rb"), || {
+            format!("where it is broken: {report}")
+        });
+    }
+    let other = server.run(["spec/lib/slugger_spec.rb"]);
+    wrong.check(
+        other["outcome"] == "passed" || has_text(&other, "app/models/widget.rb"),
+        || format!("another: {other}"),
+    );
+    app.edit("app/models/widget.rb", "def publish!(", "def publish!");
+    wrong.equal("mended", &server.run([model])["outcome"], "passed");
+    wrong.none();
+    server.stop();
+}
+
+/// An app that writes at boot what it reads at boot is used as it is, and not booted for ever.
+#[test]
+fn an_app_that_changes_its_own_inputs_is_not_booted_for_ever() {
+    let app = App::copy();
+    app.write(
+        "config/initializers/writes.rb",
+        r#"
+File.write(Rails.root.join("config/generated.yml"), "at: #{Process.clock_gettime(Process::CLOCK_REALTIME, :nanosecond)}\n")
+File.write(Rails.root.join("lib/generated.rb"), "AT = #{Process.clock_gettime(Process::CLOCK_REALTIME, :nanosecond)}\n")
+require "generated"
+"#,
+    );
+    let server = app.server();
+    let mut boots = Vec::new();
+    for _ in 0..5 {
+        let report = server.run(["spec/services/price_list_spec.rb"]);
+        assert_eq!(report["outcome"], "passed", "{report}");
+        boots.push(server.at_rest()["boot_id"].clone());
+    }
+    assert_eq!(boots[2], boots[4], "it goes on booting: {boots:?}");
+    app.edit("config/widgets.yml", "currency: EUR", "currency: DKK");
+    assert_eq!(
+        see(&app, &server, "Rails.configuration.x.widgets.currency").0,
+        "DKK",
+        "and edits are seen"
+    );
+    server.stop();
+}
+
+/// Whatever config/environments/test.rb says, with the old name and the new.
+#[test]
+fn reloading_wins_over_what_the_app_wants() {
+    let app = App::copy();
+    app.edit(
+        "config/environments/test.rb",
+        "config.enable_reloading = false",
+        "config.cache_classes = true",
+    );
+    app.edit(
+        "config/environments/test.rb",
+        "config.eager_load = ENV[\"CI\"].present?",
+        "config.eager_load = true",
+    );
+    let server = app.server();
+    let names = "Widget.reserved_names.first";
+    assert_eq!(see(&app, &server, names).0, "nothing");
+    app.edit(
+        "app/models/widget.rb",
+        "Rails.configuration.x.widgets.reserved_names",
+        "%w[something]",
+    );
+    assert_eq!(see(&app, &server, names).0, "something");
+    assert_eq!(server.at_rest()["boot_id"], 1);
+    server.stop();
+}

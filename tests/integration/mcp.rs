@@ -1,0 +1,227 @@
+//! The protocol: what a client sees before anything of Rails is involved, and around it.
+
+use serde_json::{Value, json};
+
+use crate::support::{App, Deviations, Setup, violations};
+
+const RUN: &str = "rails_spec_run";
+const STATUS: &str = "rails_runtime_status";
+
+#[test]
+fn a_client_is_told_who_it_speaks_to_and_what_there_is() {
+    let app = App::bare();
+    let server = app.server();
+    let info = server.info();
+    let mut wrong = Deviations::default();
+    wrong.equal("protocol", &info["protocolVersion"], "2025-06-18");
+    wrong.equal("name", &info["serverInfo"]["name"], "coatepec");
+    wrong.equal("version", &info["serverInfo"]["version"], env!("CARGO_PKG_VERSION"));
+    wrong.check(info["capabilities"]["tools"].is_object(), || {
+        format!("no tools: {info}")
+    });
+    let instructions = info["instructions"].as_str().unwrap_or_default();
+    wrong.check(instructions.contains(RUN), || {
+        format!("instructions name no tool: {instructions}")
+    });
+    wrong.check(instructions.len() <= 2048, || "clients cut longer instructions".into());
+
+    let names: Vec<&Value> = server.tools().iter().map(|tool| &tool["name"]).collect();
+    for name in [RUN, STATUS] {
+        wrong.check(names.iter().any(|listed| *listed == name), || {
+            format!("{name} is not among {names:?}")
+        });
+    }
+    wrong.check(names.iter().all(|name| *name != "rails_test_run"), || {
+        "the alias is listed".into()
+    });
+    server.tools().iter().for_each(|tool| check_tool(&mut wrong, tool));
+    wrong.equal("a run writes", &server.tool(RUN)["annotations"]["readOnlyHint"], false);
+    wrong.equal(
+        "status only reads",
+        &server.tool(STATUS)["annotations"]["readOnlyHint"],
+        true,
+    );
+    wrong.equal(
+        "a run needs paths",
+        &server.tool(RUN)["inputSchema"]["required"],
+        &json!(["paths"]),
+    );
+    wrong.none();
+    server.stop();
+}
+
+fn check_tool(wrong: &mut Deviations, tool: &Value) {
+    let name = &tool["name"];
+    let description = tool["description"].as_str().unwrap_or_default();
+    wrong.check((20..2048).contains(&description.len()), || {
+        format!("{name}: description of {}", description.len())
+    });
+    for hint in ["title", "readOnlyHint", "openWorldHint"] {
+        wrong.check(!tool["annotations"][hint].is_null(), || {
+            format!("{name}: no annotation {hint}")
+        });
+    }
+    for half in ["inputSchema", "outputSchema"] {
+        wrong.equal(&format!("{name}: {half}"), &tool[half]["type"], "object");
+        check_schema(wrong, &format!("{name}.{half}"), &tool[half], &tool[half]);
+    }
+}
+
+/// Strict clients know no formats of Rust's, and refuse a reference to nowhere.
+fn check_schema(wrong: &mut Deviations, at: &str, root: &Value, schema: &Value) {
+    for (name, member) in schema.as_object().into_iter().flatten() {
+        match (name.as_str(), member) {
+            ("$ref", Value::String(target)) => {
+                let found = target.strip_prefix('#').and_then(|pointer| root.pointer(pointer));
+                wrong.check(found.is_some(), || format!("{at}: {target} leads nowhere"));
+            }
+            ("format", Value::String(format)) => wrong.check(false, || format!("{at}: format {format}")),
+            ("type", Value::Array(types)) => wrong.check(false, || format!("{at}: types {types:?}")),
+            (_, Value::Object(_)) => check_schema(wrong, &format!("{at}.{name}"), root, member),
+            (_, Value::Array(items)) => {
+                items
+                    .iter()
+                    .for_each(|item| check_schema(wrong, &format!("{at}.{name}"), root, item));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_call_is_said_without_booting_anything() {
+    let app = App::bare();
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    for tool in ["rails_eval", "", "RAILS_SPEC_RUN"] {
+        let answer = server.call(tool, json!({"paths": ["spec"]})).wait();
+        wrong.equal(&format!("unknown tool `{tool}`"), answer.error_code(), Some(-32602));
+    }
+    let bad = [
+        json!({}),
+        json!({"paths": "spec/models/widget_spec.rb"}),
+        json!({"paths": [1]}),
+        json!({"paths": ["spec"], "path": "spec"}),
+        json!({"paths": ["spec"], "seed": -1}),
+        json!({"paths": ["spec"], "seed": "random"}),
+        json!({"paths": ["spec"], "fork": "sometimes"}),
+        json!({"paths": ["spec"], "include_stdout": true}),
+        json!({"paths": ["spec"], "fail_fast": "yes"}),
+        json!({"paths": ["spec"], "timeout_seconds": 0}),
+        json!({"paths": ["spec"], "timeout_seconds": 901}),
+        json!({"paths": ["spec"], "timeout_seconds": 1.5}),
+        json!({"paths": ["spec"], "example": ""}),
+        json!({"paths": ["spec"], "example": "a\u{0}b"}),
+    ];
+    for arguments in bad {
+        let refusal = server.call(RUN, arguments.clone()).wait().refusal();
+        wrong.equal(&arguments.to_string(), &refusal["code"], "invalid_arguments");
+        wrong.check(refusal["hint"].is_string(), || format!("no hint: {refusal}"));
+    }
+    let refusal = server.call(STATUS, json!({"verbose": true})).wait().refusal();
+    wrong.equal("status with arguments", &refusal["code"], "invalid_arguments");
+    let unknown = server.request("tools/sharpen", json!({})).wait();
+    wrong.equal("unknown method", unknown.error_code(), Some(-32601));
+    wrong.equal("state", &server.status()["state"], "absent");
+    wrong.check(server.processes().is_empty(), || {
+        format!("something was started: {:?}", server.processes())
+    });
+    wrong.none();
+    server.stop();
+}
+
+#[test]
+fn the_alias_is_accepted_and_status_tells_what_ran() {
+    let app = App::copy();
+    let server = app.server();
+    let before = server.status();
+    let answer = server.call("rails_test_run", json!({"paths": ["spec/services/price_list_spec.rb"]}));
+    let report = server.report(answer);
+    assert_eq!(report["outcome"], "passed", "{report}");
+    let after = server.at_rest();
+    let mut wrong = Deviations::default();
+    wrong.equal("state before", &before["state"], "absent");
+    wrong.check(before.get("worker_pid").is_none(), || {
+        format!("a worker before the first call: {before}")
+    });
+    wrong.equal("state after", &after["state"], "ready");
+    wrong.equal("root", after["project_root"].as_str(), app.root().to_str());
+    wrong.equal("boot", &after["boot_id"], 1);
+    for version in ["ruby", "rails", "rspec"] {
+        wrong.check(after["versions"][version].is_string(), || {
+            format!("no version of {version}: {after}")
+        });
+    }
+    wrong.equal("modes", &after["runs"]["modes"], &json!({"fork": 1}));
+    wrong.equal("outcomes", &after["runs"]["outcomes"], &json!({"passed": 1}));
+    for pid in ["worker_pid", "zygote_pid"] {
+        let pid = after[pid].as_i64().unwrap_or_default();
+        let found = server.processes().iter().any(|proc| i64::from(proc.pid) == pid);
+        wrong.check(found, || {
+            format!("{pid} is no process of the server: {:?}", server.processes())
+        });
+    }
+    wrong.none();
+    server.stop();
+}
+
+#[test]
+fn eager_boots_before_the_first_call() {
+    let app = App::copy();
+    let server = app.server_with(Setup::default().argument("--eager"));
+    crate::support::eventually("the app is booted", || {
+        (server.status()["state"] == "ready").then_some(())
+    });
+    let report = server.run(["spec/services/price_list_spec.rb"]);
+    assert_eq!(report["outcome"], "passed", "{report}");
+    assert_eq!(report["timing"]["boot"], 0.0, "it was warm: {report}");
+    assert_eq!(server.at_rest()["boot_id"], 1);
+    server.stop();
+}
+
+#[test]
+fn the_root_is_found_from_any_directory_in_the_app() {
+    let app = App::copy();
+    let server = app.server_with(Setup::default().directory(app.path("app/models/concerns")));
+    let status = server.status();
+    assert_eq!(status["project_root"].as_str(), app.root().to_str());
+    let report = server.run(["spec/models/widget_spec.rb[1:1]"]);
+    assert_eq!(report["outcome"], "passed", "{report}");
+    server.stop();
+}
+
+#[test]
+fn a_mistake_in_the_settings_is_named_with_its_line_and_heals() {
+    let app = App::copy();
+    let server = app.server();
+    app.write(".coatepec.yml", "grace_seconds: 1\nboot_timeout: 3\n");
+    for answer in [
+        server.call(RUN, json!({"paths": ["spec"]})),
+        server.call(STATUS, json!({})),
+    ] {
+        let refusal = answer.wait().refusal();
+        assert_eq!(refusal["code"], "invalid_config", "{refusal}");
+        assert!(
+            refusal["message"].as_str().is_some_and(|text| text.contains("line 2")),
+            "{refusal}"
+        );
+    }
+    app.write(
+        ".coatepec.yml",
+        "grace_seconds: 1\ndefaults:\n  spec_run:\n    timeout_seconds: 33\n",
+    );
+    assert_eq!(server.status()["defaults"]["timeout_seconds"], 33);
+    server.stop();
+}
+
+/// The harness holds every success against the declared schema: here is the proof that the schema can be failed.
+#[test]
+fn the_output_schemas_are_not_empty_promises() {
+    let app = App::bare();
+    let server = app.server();
+    let schema = &server.tool(RUN)["outputSchema"];
+    for wrong in [json!({}), json!({"run_id": 7}), json!({"outcome": "splendid"})] {
+        assert!(!violations(schema, &wrong).is_empty(), "{wrong} fits");
+    }
+    server.stop();
+}

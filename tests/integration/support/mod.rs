@@ -1,0 +1,42 @@
+//! What the tests are written with: a copy of the fixture app, a server on it, and what is left of both.
+//!
+//! ```ignore
+//! let app = App::copy();
+//! let server = app.server();
+//! let report = server.run(["spec/models/widget_spec.rb"]);
+//! assert_eq!(report["outcome"], "passed");
+//! server.stop();
+//! ```
+//!
+//! No test judges time. What has to happen is waited for, within bounds so generous that only a hang exceeds them.
+
+mod app;
+mod check;
+mod response;
+mod schema;
+mod server;
+mod tree;
+mod watchdog;
+
+pub(crate) use app::App;
+pub(crate) use check::Deviations;
+pub(crate) use response::{has_text, texts};
+pub(crate) use schema::violations;
+pub(crate) use server::{Pending, Server, Setup};
+
+use std::time::{Duration, Instant};
+
+/// How long anything that has to happen may take.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Asks again and again until there is an answer.
+pub(crate) fn eventually<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let over = Instant::now() + PATIENCE;
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(Instant::now() < over, "waited in vain until {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
