@@ -49,7 +49,7 @@ fn stop_on_signals(stop: &CancellationToken) -> Result<()> {
 
 /// `COATEPEC_LOG=debug` shows more. stdout is the protocol's.
 fn log_to_stderr() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("COATEPEC_LOG").unwrap_or_else(|_| "warn".into());
+    let filter = tracing_subscriber::EnvFilter::try_from_env("COATEPEC_LOG").unwrap_or_else(|_| "warn,rmcp=error".into());
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

@@ -20,6 +20,7 @@ pub struct Refusal {
     pub code: &'static str,
     pub reason: String,
     /// What to do next.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 

@@ -142,6 +142,8 @@ fn view(config: &Config, arguments: &RunArguments) -> View {
 /// All refused selectors at once, each with its reason.
 fn refused(refusals: &[Refusal]) -> Error {
     let message = match refusals {
+        // Of the call as a whole, such as too many selectors.
+        [one] if one.selector.is_empty() => one.reason.clone(),
         [one] => format!("`{}` was refused: {}", one.selector, one.reason),
         many => format!("{} selectors were refused; nothing was run", many.len()),
     };
