@@ -12,6 +12,7 @@ module Coatepec
         options = ::RSpec::Core::ConfigurationOptions.new([]).options
         add_load_paths(options)
         (options[:requires] + [helper(options)].compact + extra).each { |file| require file }
+        load_on_demand_parts
         # The helper may have tied the global generator to RSpec's seed, as RSpec's template proposes.
         @srand_follows_seed = Random.seed == ::RSpec.configuration.seed
       end
@@ -27,6 +28,13 @@ module Coatepec
         ::RSpec.configuration.libs = options[:libs]
         dirs = ["lib", options[:default_path] || "spec"].select { |dir| File.directory?(dir) }
         ::RSpec::Core::RubyProject.add_to_load_path(*dirs)
+      end
+
+      # RSpec loads these when they are first used: here once, instead of in every run.
+      def load_on_demand_parts
+        require "rspec/core/profiler"
+        matchers = defined?(::RSpec::Matchers::BuiltIn) ? ::RSpec::Matchers::BuiltIn : Module.new
+        matchers.constants.each { |name| matchers.const_get(name) }
       end
 
       def helper(options)
