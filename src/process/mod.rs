@@ -23,9 +23,9 @@ pub mod lines;
 
 pub mod fds;
 
-pub mod kernel_view;
-
 pub mod usage;
+
+pub mod kernel_view;
 
 pub use nix::unistd::Pid;
 

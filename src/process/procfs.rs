@@ -31,6 +31,11 @@ pub struct Proc {
     pub name: String,
 }
 
+/// Whether this very process is stopped, and so neither answers nor ends until somebody lets it go on.
+pub fn is_stopped(id: Identity) -> bool {
+    stat(id.pid).is_some_and(|found| found.id == id && found.stopped())
+}
+
 impl Proc {
     /// No code of it can run any more. A leader that has ended while other threads go on is also shown as a
     /// zombie, but it is not gone.
