@@ -61,6 +61,8 @@ pub struct Facts {
     /// Why it was not a fork, if it was not.
     pub mode_reason: Option<String>,
     pub crashed_fork: Option<CrashedFork>,
+    /// Calls that were ahead of this one when it came.
+    pub ahead: usize,
 }
 
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
@@ -122,6 +124,9 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u32>,
     pub command: String,
+    /// Calls that were ahead of this one in the queue when it came.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub queued_behind: usize,
     pub timing: Timing,
 }
 
@@ -331,6 +336,7 @@ impl Builder<'_> {
             trigger: facts.trigger.clone(),
             seed: log.started.as_ref().map(|started| started.seed),
             command: facts.command.clone(),
+            queued_behind: facts.ahead,
             timing: facts.timing.rounded(),
         };
         fit::lists(&mut report);

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use super::queue::Waiting;
 use super::warm::{Booted, Prepared};
 use crate::config::{Fork, IncludeStdout};
 use crate::run::RunId;
@@ -53,6 +54,9 @@ pub struct Status {
     pub running: Option<Running>,
     /// Calls that wait for their turn.
     pub queued: usize,
+    /// The same calls in their order, the next one first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queue: Vec<Waiting>,
     pub runs: Runs,
     pub defaults: Defaults,
     /// Files of the app that could not be loaded ahead of time; a spec that needs them will fail.
@@ -92,7 +96,6 @@ struct Facts {
     boot: Option<BootFacts>,
     last_trigger: Option<String>,
     running: Option<(RunId, Instant)>,
-    queued: usize,
     runs: Runs,
 }
 
@@ -114,17 +117,12 @@ impl Default for Facts {
             boot: None,
             last_trigger: None,
             running: None,
-            queued: 0,
             runs: Runs::default(),
         }
     }
 }
 
 impl Board {
-    pub fn queued(&self, change: isize) {
-        self.change(|facts| facts.queued = facts.queued.saturating_add_signed(change));
-    }
-
     pub fn preparing(&self) {
         self.change(|facts| facts.enter(Phase::Preparing));
     }
@@ -173,7 +171,7 @@ impl Board {
         });
     }
 
-    pub fn status(&self, project_root: String, defaults: Defaults) -> Status {
+    pub fn status(&self, project_root: String, defaults: Defaults, queue: Vec<Waiting>) -> Status {
         let facts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let boot = facts.boot.as_ref();
         Status {
@@ -191,7 +189,8 @@ impl Board {
                 run_id: id.to_string(),
                 seconds: seconds_since(since),
             }),
-            queued: facts.queued,
+            queued: queue.len(),
+            queue,
             runs: facts.runs.clone(),
             defaults,
             eager_load_error: boot.and_then(|boot| boot.eager_load_error.clone()),

@@ -53,6 +53,8 @@ pub struct Queued {
     pub cancel: CancellationToken,
     /// Set as soon as a process of the run may exist: from then on only its end is an answer.
     pub begun: Arc<AtomicBool>,
+    /// Calls that were to be served before this one when it came; the queue counts them.
+    pub ahead: usize,
     pub reply: oneshot::Sender<Result<Report>>,
 }
 

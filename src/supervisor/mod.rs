@@ -7,6 +7,7 @@ pub mod board;
 pub mod call;
 pub mod execute;
 pub mod lock;
+pub mod queue;
 mod steward;
 pub mod warm;
 mod watcher;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
@@ -26,9 +27,7 @@ use crate::process::spawn;
 use crate::run::report::Report;
 use board::{Board, Defaults, Status};
 use call::{Checked, Queued, RunArguments};
-
-/// Calls that may wait at a time.
-pub const QUEUE: usize = 32;
+use queue::{NotQueued, QUEUE, Queue};
 
 /// How long the end of everything may take before we leave without having seen it. The keepers then go on alone.
 const FAREWELL: Duration = Duration::from_secs(10);
@@ -37,7 +36,7 @@ const FAREWELL: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone)]
 pub struct Supervisor {
     root: PathBuf,
-    queue: mpsc::Sender<Queued>,
+    queue: Queue,
     board: Board,
     shutdown: CancellationToken,
 }
@@ -45,16 +44,16 @@ pub struct Supervisor {
 impl Supervisor {
     /// Starts the steward of the project at `root`. Nothing is booted before the first call, or `eager`.
     pub fn start(root: &Path, eager: bool) -> (Supervisor, JoinHandle<()>) {
-        let (queue, calls) = mpsc::channel(QUEUE);
+        let queue = Queue::default();
         let board = Board::default();
         let shutdown = CancellationToken::new();
         let supervisor = Supervisor {
             root: root.to_owned(),
-            queue,
+            queue: queue.clone(),
             board: board.clone(),
             shutdown: shutdown.clone(),
         };
-        let steward = tokio::spawn(steward::serve(root.to_owned(), calls, board, shutdown, eager));
+        let steward = tokio::spawn(steward::serve(root.to_owned(), queue, board, shutdown, eager));
         (supervisor, steward)
     }
 
@@ -80,13 +79,13 @@ impl Supervisor {
             since,
             cancel: cancel.clone(),
             begun: Arc::clone(&begun),
+            ahead: 0,
             reply,
         };
-        self.queue.try_send(queued).map_err(|error| not_queued(&error))?;
-        self.board.queued(1);
+        let ticket = self.queue.join(queued).map_err(not_queued)?;
         tokio::select! {
             answer = answer => answer.unwrap_or_else(|_| Err(going_away())),
-            () = abandoned(&cancel, &begun) => Err(Error::new(Kind::Cancelled, "the call was cancelled before it ran")),
+            () = abandoned(&cancel, &begun) => Err(cancelled(self.queue.leave(ticket))),
         }
     }
 
@@ -94,7 +93,10 @@ impl Supervisor {
     pub async fn status(&self) -> Result<Status> {
         let root = self.root.clone();
         let config = spawn_blocking(move || Config::load(&root)).await.map_err(panicked)??;
-        Ok(self.board.status(self.root.display().to_string(), defaults(&config)))
+        let queue = self.queue.waiting();
+        Ok(self
+            .board
+            .status(self.root.display().to_string(), defaults(&config), queue))
     }
 
     /// Ends everything, and waits until nothing is left.
@@ -122,11 +124,20 @@ async fn abandoned(cancel: &CancellationToken, begun: &AtomicBool) {
     }
 }
 
-fn not_queued(error: &mpsc::error::TrySendError<Queued>) -> Error {
-    match error {
-        mpsc::error::TrySendError::Full(_) => Error::new(Kind::Busy, format!("{QUEUE} calls are waiting already"))
+/// `ahead`: of a call that was still in the queue.
+fn cancelled(ahead: Option<usize>) -> Error {
+    let message = match ahead {
+        Some(ahead) if ahead > 0 => format!("the call was cancelled in the queue, with {ahead} ahead of it"),
+        _ => "the call was cancelled before it ran".to_owned(),
+    };
+    Error::new(Kind::Cancelled, message)
+}
+
+fn not_queued(why: NotQueued) -> Error {
+    match why {
+        NotQueued::Full => Error::new(Kind::Busy, format!("{QUEUE} calls are waiting already"))
             .hint("wait for some of them, or name several specs in one call"),
-        mpsc::error::TrySendError::Closed(_) => going_away(),
+        NotQueued::Closed => going_away(),
     }
 }
 

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::board::Board;
 use super::call::{Checked, Queued, RunArguments};
 use super::execute::{self, NotStarted, Ran};
 use super::lock::Locks;
+use super::queue::Queue;
 use super::warm::{Booted, Prepared, Problem, Setup, Warm};
 use super::watcher::Watcher;
 use crate::config::{Config, Fork};
@@ -29,13 +29,19 @@ use crate::worker::protocol::{Framework, ProcessMode, RunRequest};
 /// How often a run is tried that never began, because the zygote was gone by then.
 const STARTS: u32 = 3;
 
-/// Serves until the queue is closed or the shutdown comes, and then ends everything.
-pub(super) async fn serve(
+/// Serves until the shutdown comes, and then ends everything.
+pub(super) async fn serve(root: PathBuf, queue: Queue, board: Board, shutdown: CancellationToken, eager: bool) {
+    let work = eager.then_some(Work::WarmUp);
+    serve_in_order(root, &queue, board, shutdown, work).await;
+    queue.close();
+}
+
+async fn serve_in_order(
     root: PathBuf,
-    mut calls: mpsc::Receiver<Queued>,
+    queue: &Queue,
     board: Board,
     shutdown: CancellationToken,
-    eager: bool,
+    mut work: Option<Work>,
 ) {
     let mut steward = Steward {
         warm: Warm::default(),
@@ -44,17 +50,13 @@ pub(super) async fn serve(
         meanwhile: None,
     };
     let mut watcher: Option<Watcher> = None;
-    let mut work = eager.then_some(Work::WarmUp);
     loop {
         let work = match work.take() {
             Some(work) => work,
             None => tokio::select! {
                 biased;
                 () = shutdown.cancelled() => return,
-                call = calls.recv() => match call {
-                    Some(call) => Work::Answer(Box::new(call)),
-                    None => return,
-                },
+                call = queue.next() => Work::Answer(Box::new(call)),
                 () = saved(watcher.as_ref()) => Work::WarmUp,
             },
         };
@@ -132,10 +134,7 @@ struct Serving<'a> {
 impl Steward {
     async fn work(mut self, root: PathBuf, work: Work) -> Steward {
         match work {
-            Work::Answer(call) => {
-                self.board.queued(-1);
-                self.answer(*call).await;
-            }
+            Work::Answer(call) => self.answer(*call).await,
             Work::WarmUp => self.warm_up(&root).await,
         }
         self
@@ -169,7 +168,7 @@ impl Steward {
         serving.prepared.trigger = self.meanwhile.take();
         let id = serving.id;
         let attempt = self.attempt(serving).await;
-        let answer = attempt.map(|attempt| self.report(id, &call.checked, attempt));
+        let answer = attempt.map(|attempt| self.report(id, &call, attempt));
         // A caller that has gone away needs no answer.
         let _ = call.reply.send(answer);
         self.warm
@@ -274,8 +273,12 @@ impl Steward {
         }
     }
 
-    fn report(&self, id: RunId, call: &Checked, attempt: Attempt) -> Report {
-        let facts = facts(id, call, attempt);
+    fn report(&self, id: RunId, queued: &Queued, attempt: Attempt) -> Report {
+        let call = &queued.checked;
+        let facts = Facts {
+            ahead: queued.ahead,
+            ..facts(id, call, attempt)
+        };
         let report = Report::new(facts, call.view, &Paths::new(call.root(), std::env::home_dir()));
         self.board.ran(report.mode, report.outcome);
         report
@@ -446,6 +449,7 @@ fn facts(id: RunId, call: &Checked, attempt: Attempt) -> Facts {
         skipped: skipped(call),
         hint: None,
         trigger: prepared.trigger,
+        ahead: 0,
     };
     match end {
         Ok(ran) => ran_facts(call, base, ran),

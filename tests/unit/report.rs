@@ -39,6 +39,7 @@ pub(crate) fn facts(log: RunLog) -> Facts {
         trigger: None,
         mode_reason: None,
         crashed_fork: None,
+        ahead: 0,
     }
 }
 
