@@ -10,6 +10,7 @@ module Coatepec
       "mongo" => -> { any?(::Mongo::Client) },
       "onnxruntime" => -> { any?(::OnnxRuntime::InferenceSession) },
       "rdkafka" => -> { any?(::Rdkafka::Producer) || any?(::Rdkafka::Consumer) },
+      "karafka-rdkafka" => -> { any?(::Rdkafka::Producer) || any?(::Rdkafka::Consumer) },
       "ddtrace" => -> { threads.any? { |name| name.match?(/datadog|ddtrace/i) } },
       "datadog" => -> { threads.any? { |name| name.match?(/datadog|ddtrace/i) } }
     }.freeze
@@ -26,23 +27,35 @@ module Coatepec
         (Thread.list - [Thread.main]).map { |thread| Json.text(thread.name || created_at(thread)) }
       end
 
-      # The kernel's list has the threads of C libraries, too, which Ruby does not know.
+      # Threads of C libraries, which only the kernel knows, by the name that it has for them: often that of the process,
+      # as has the one by which Ruby itself keeps time.
       def native
-        Dir.glob("/proc/self/task/*/comm").map { |path| Json.text(File.read(path).strip) }
-      rescue SystemCallError
+        own = Thread.list.map { |thread| thread.native_thread_id.to_s }
+        names = (Dir.children("/proc/self/task") - own).filter_map { |task| task_name(task) }
+        names.delete_at(names.index(task_name(Process.pid)) || names.size)
+        names
+      rescue SystemCallError, NotImplementedError
         []
       end
 
       private
 
+      # Gone between the list and the look: no thread any more.
+      def task_name(task)
+        Json.text(File.read("/proc/self/task/#{task}/comm").strip)
+      rescue SystemCallError
+        nil
+      end
+
       def created_at(thread) = thread.inspect[/\A#<\S+ (.+) \S+>\z/, 1].to_s.delete_prefix(Coatepec.root)
 
-      # Without a constant to go by: whether any file of the gem was loaded.
+      # A gem in the bundle may never be required, and a class of the app may have the name of a gem's. Without a
+      # constant to go by: whether any file of the gem was loaded.
       def loaded?(gem, constant)
+        spec = Gem.loaded_specs[gem] or return false
         return defined_without_loading?(constant) if constant
 
-        paths = Gem.loaded_specs[gem]&.full_require_paths
-        paths&.any? { |path| $LOADED_FEATURES.any? { |feature| feature.start_with?("#{path}/") } }
+        spec.full_require_paths.any? { |path| $LOADED_FEATURES.any? { |feature| feature.start_with?("#{path}/") } }
       end
 
       def defined_without_loading?(name) = Object.autoload?(name).nil? && Object.const_defined?(name, false)

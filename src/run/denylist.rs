@@ -87,6 +87,18 @@ pub const BUILT_IN: &[Entry] = &[
         "crashes in a fork even without a handle",
         "karafka/rdkafka-ruby#864",
     )),
+    live(entry(
+        "karafka-rdkafka",
+        "Rdkafka",
+        "as rdkafka, which it is a fork of",
+        "karafka/rdkafka-ruby#19, #385, #864",
+    )),
+    macos(entry(
+        "karafka-rdkafka",
+        "Rdkafka",
+        "as rdkafka, which it is a fork of",
+        "karafka/rdkafka-ruby#864",
+    )),
     macos(entry(
         "ethon",
         "Ethon",

@@ -9,15 +9,15 @@ use crate::config::{Config, Fork};
 /// Crashes of forked runs in a row, after which this boot is not forked any more.
 pub const STRIKES: u32 = 3;
 
-/// Threads that lose nothing in a fork: they are started anew when they are needed. Native names are cut at 15 bytes.
-const HARMLESS: &[&str] = &["Timeout stdlib thread", "Timeout stdlib", "AR Pool Reaper", "ruby"];
+/// Threads that lose nothing in a fork: they are started anew when they are needed.
+const HARMLESS: &[&str] = &["Timeout stdlib thread", "AR Pool Reaper"];
 
 /// What the process that would be forked is like at this moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ForkFacts {
     /// Ruby's threads besides the main one, by name, else by where they were started.
     pub threads: Vec<String>,
-    /// All threads by the name that the kernel has for them; empty where it doesn't tell.
+    /// Threads that Ruby doesn't know of, by the name that the kernel has for them; empty where it doesn't tell.
     pub native: Vec<String>,
     /// The same two after the boot: what was there then is known to do no harm, or gone with the first fork.
     pub threads_after_boot: Vec<String>,
@@ -94,24 +94,17 @@ pub fn project_gems(config: &Config, macos: bool) -> impl Iterator<Item = &Strin
 
 /// A thread that came after the boot may hold a lock at the fork, which nobody in the child will ever release.
 fn extra_threads(facts: &ForkFacts) -> Option<String> {
-    let ruby = beyond(&facts.threads, &facts.threads_after_boot);
-    if !ruby.is_empty() {
-        return Some(format!(
-            "threads are running that were not there after the boot: {}",
-            ruby.join(", ")
-        ));
-    }
-    let native = beyond(&facts.native, &facts.native_after_boot);
-    let native: Vec<&str> = native
-        .into_iter()
-        .filter(|name| !facts.threads.iter().any(|ruby| ruby.starts_with(name)))
-        .collect();
-    (!native.is_empty()).then(|| {
-        format!(
-            "native threads are running that were not there after the boot: {}",
-            native.join(", ")
-        )
-    })
+    let extra = |what: &str, now, after_boot| {
+        let names = beyond(now, after_boot);
+        (!names.is_empty()).then(|| {
+            format!(
+                "{what} are running that were not there after the boot: {}",
+                names.join(", ")
+            )
+        })
+    };
+    extra("threads", &facts.threads, &facts.threads_after_boot)
+        .or_else(|| extra("native threads", &facts.native, &facts.native_after_boot))
 }
 
 /// What of `now` is not matched by the baseline, each name as often as it occurs.
