@@ -1,6 +1,7 @@
 //! What is going on, for everyone to read at any moment without waiting for anyone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -62,6 +63,12 @@ pub struct Status {
     /// Files of the app that could not be loaded ahead of time; a spec that needs them will fail.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eager_load_error: Option<String>,
+    /// Ports and sockets that the app listens on since its boot. Forked runs don't hold them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub listening: Vec<String>,
+    /// Files that the app reads and writes at each boot. It is not booted again because of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rewritten_by_boot: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
@@ -107,6 +114,31 @@ struct BootFacts {
     worker_pid: i32,
     zygote_pid: Option<i32>,
     eager_load_error: Option<String>,
+    listening: Vec<String>,
+    rewritten: BTreeSet<PathBuf>,
+}
+
+impl BootFacts {
+    fn of(booted: &Booted) -> Self {
+        let error = booted.ready.eager_load_error.as_ref();
+        BootFacts {
+            versions: booted.versions(),
+            id: booted.id,
+            seconds: booted.ready.seconds,
+            worker_pid: booted.worker.pid,
+            zygote_pid: booted.zygote.as_ref().map(|zygote| zygote.pid),
+            eager_load_error: error.map(|error| error.message.clone()),
+            listening: booted.ready.listening.clone(),
+            rewritten: booted.rewritten.clone(),
+        }
+    }
+
+    fn rewritten(&self, root: &str) -> Vec<String> {
+        let paths = self.rewritten.iter();
+        paths
+            .map(|path| path.strip_prefix(root).unwrap_or(path).display().to_string())
+            .collect()
+    }
 }
 
 impl Default for Facts {
@@ -134,10 +166,13 @@ impl Board {
         });
     }
 
-    pub fn prepared(&self, prepared: &Prepared) {
-        if let Some(trigger) = &prepared.trigger {
-            self.change(|facts| facts.last_trigger = Some(trigger.clone()));
-        }
+    /// What was done to make the app warm, or to try.
+    pub fn prepared(&self, prepared: &Prepared, booted: Option<&Booted>) {
+        let boot = booted.map(BootFacts::of);
+        self.change(|facts| {
+            facts.last_trigger = prepared.trigger.clone().or(facts.last_trigger.take());
+            facts.boot = boot;
+        });
     }
 
     pub fn ran(&self, mode: Option<Mode>, outcome: Outcome) {
@@ -152,18 +187,7 @@ impl Board {
 
     /// Back to rest, with or without a booted app.
     pub fn at_rest(&self, booted: Option<&Booted>) {
-        let boot = booted.map(|booted| BootFacts {
-            versions: booted.versions(),
-            id: booted.id,
-            seconds: booted.ready.seconds,
-            worker_pid: booted.worker.pid,
-            zygote_pid: booted.zygote.as_ref().map(|zygote| zygote.pid),
-            eager_load_error: booted
-                .ready
-                .eager_load_error
-                .as_ref()
-                .map(|error| error.message.clone()),
-        });
+        let boot = booted.map(BootFacts::of);
         self.change(|facts| {
             facts.running = None;
             facts.enter(if boot.is_some() { Phase::Ready } else { Phase::Absent });
@@ -178,7 +202,6 @@ impl Board {
             state: facts.phase,
             for_seconds: seconds_since(facts.since),
             coatepec: env!("CARGO_PKG_VERSION").to_owned(),
-            project_root,
             versions: boot.map(|boot| boot.versions.clone()),
             boot_id: boot.map(|boot| boot.id),
             boot_seconds: boot.map(|boot| (boot.seconds * 1000.0).round() / 1000.0),
@@ -194,6 +217,9 @@ impl Board {
             runs: facts.runs.clone(),
             defaults,
             eager_load_error: boot.and_then(|boot| boot.eager_load_error.clone()),
+            listening: boot.map(|boot| boot.listening.clone()).unwrap_or_default(),
+            rewritten_by_boot: boot.map(|boot| boot.rewritten(&project_root)).unwrap_or_default(),
+            project_root,
         }
     }
 

@@ -153,8 +153,8 @@ impl Steward {
             framework: Framework::Rspec,
         };
         let mut locks = Locks::new(Duration::ZERO, CancellationToken::new());
-        if let Ok((prepared, _)) = self.warm.ready(&setup, &mut locks).await {
-            self.board.prepared(&prepared);
+        if let Ok((prepared, booted)) = self.warm.ready(&setup, &mut locks).await {
+            self.board.prepared(&prepared, Some(booted));
             self.meanwhile = prepared.trigger.or(self.meanwhile.take());
         }
     }
@@ -188,11 +188,11 @@ impl Steward {
                     booted
                 }
                 Err(problem) => {
-                    self.board.prepared(&problem.prepared);
-                    return Ok(serving.stopped_by(problem));
+                    self.board.prepared(&problem.prepared, self.warm.booted());
+                    return serving.stopped_by(problem);
                 }
             };
-            self.board.prepared(&serving.prepared);
+            self.board.prepared(&serving.prepared, Some(booted));
             if serving.call.abandoned() {
                 return Err(cancelled());
             }
@@ -258,7 +258,7 @@ impl Steward {
     ) -> Result<Attempt> {
         let plan = serving.call.checked.setup.plan()?;
         if let Err(problem) = serving.lock(self.warm.booted()).await {
-            return Ok(serving.stopped_by(problem));
+            return serving.stopped_by(problem);
         }
         serving.call.begin();
         self.board.running(serving.id);
@@ -345,9 +345,12 @@ impl<'a> Serving<'a> {
         }
     }
 
-    fn stopped_by(mut self, problem: Problem) -> Attempt {
+    fn stopped_by(mut self, problem: Problem) -> Result<Attempt> {
+        if self.call.abandoned() {
+            return Err(cancelled());
+        }
         self.prepared.add(problem.prepared.clone());
-        self.ended(Mode::Fork, None, Err(problem))
+        Ok(self.ended(Mode::Fork, None, Err(problem)))
     }
 }
 

@@ -47,6 +47,8 @@ pub struct Booted {
     pub watch: Watch,
     baseline: Snapshot,
     pub zygote: Option<Zygote>,
+    /// Files that each boot reads and writes: its own writing is no change.
+    pub rewritten: BTreeSet<PathBuf>,
     /// Forked runs in a row that crashed.
     pub crashes: u32,
     /// What the changes so far call for and has not been done yet.
@@ -296,10 +298,10 @@ impl Warm {
         let changed = changed.into_iter();
         let changed: BTreeSet<PathBuf> = changed.filter(|path| watch.effect(path) > Effect::NewZygote).collect();
         let own = changed.is_subset(&self.changed_by_boot);
-        let baseline = if own {
-            baseline
+        let (baseline, rewritten) = if own {
+            (baseline, changed.clone())
         } else {
-            baseline.with_older(&before, &changed)
+            (baseline.with_older(&before, &changed), BTreeSet::new())
         };
         self.changed_by_boot = changed;
         self.boots += 1;
@@ -324,6 +326,7 @@ impl Warm {
         let started = Instant::now();
         if !booted.worker.alive().await {
             return self.boot_instead(setup, prepared).await;
+            rewritten,
         }
         let since = SystemTime::now();
         let reloaded = booted.worker.reload(setup.boot_limit()).await;
