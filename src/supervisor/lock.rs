@@ -2,12 +2,13 @@
 //! tables, and two of them at once make each other fail.
 //!
 //! A lock is a file lock (`flock`) on a file named after what it guards. It goes with the process that holds it, however
-//! that ends.
+//! that ends. Whoever knows its databases shares the lock of its checkout and has theirs alone; whoever doesn't know them
+//! has the checkout alone.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::fcntl::{Flock, FlockArg};
@@ -48,25 +49,35 @@ impl Locks {
         }
     }
 
-    /// Takes the locks of these names, in the same order as everybody. Names held already cost nothing.
-    pub async fn take(&mut self, names: &[String]) -> Result<(), Taken> {
+    /// Takes what a run in `checkout` needs that uses `databases`, if they are known. Everybody takes locks in the same
+    /// order. What is held already costs nothing.
+    pub async fn take(&mut self, checkout: &Path, databases: Option<&[String]>) -> Result<(), Taken> {
         let started = Instant::now();
-        let mut names: Vec<&String> = names
-            .iter()
-            .filter(|name| self.held.iter().all(|(held, _)| held != *name))
-            .collect();
-        names.sort_unstable();
-        for name in names {
-            let lock = self.wait_for(name).await?;
-            self.held.push((name.clone(), lock));
+        let how = match databases {
+            Some(_) => FlockArg::LockSharedNonblock,
+            None => FlockArg::LockExclusiveNonblock,
+        };
+        let mut wanted = vec![(format!("checkout:{}", checkout.display()), how)];
+        let mut databases = databases.unwrap_or_default().to_vec();
+        databases.sort_unstable();
+        wanted.extend(
+            databases
+                .into_iter()
+                .map(|name| (name, FlockArg::LockExclusiveNonblock)),
+        );
+        for (name, how) in wanted {
+            if self.held.iter().all(|(held, _)| *held != name) {
+                let lock = self.wait_for(&name, how).await?;
+                self.held.push((name, lock));
+            }
         }
         self.waited += started.elapsed().as_secs_f64();
         Ok(())
     }
 
-    async fn wait_for(&self, name: &str) -> Result<Option<Flock<File>>, Taken> {
+    async fn wait_for(&self, name: &str, how: FlockArg) -> Result<Option<Flock<File>>, Taken> {
         loop {
-            match try_lock(name) {
+            match try_lock(name, how) {
                 Ok(lock) => return Ok(Some(lock)),
                 Err(Refused::Taken(holder)) if self.over() => {
                     return Err(Taken {
@@ -94,7 +105,7 @@ enum Refused {
     Io(io::Error),
 }
 
-fn try_lock(name: &str) -> Result<Flock<File>, Refused> {
+fn try_lock(name: &str, how: FlockArg) -> Result<Flock<File>, Refused> {
     let path = directory().map_err(Refused::Io)?.join(file_name(name));
     let file = File::options()
         .read(true)
@@ -104,7 +115,7 @@ fn try_lock(name: &str) -> Result<Flock<File>, Refused> {
         .mode(0o600)
         .open(path)
         .map_err(Refused::Io)?;
-    match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+    match Flock::lock(file, how) {
         Ok(mut lock) => {
             sign(&mut lock, name);
             Ok(lock)
@@ -114,15 +125,10 @@ fn try_lock(name: &str) -> Result<Flock<File>, Refused> {
     }
 }
 
-/// Private to the user. Another user's runs are guarded by their own; they seldom share a test database.
+/// Private to the user. Another user's runs are guarded by their own; they seldom share a test database. At one place
+/// whatever the environment says: servers of two terminals may have two of everything that it names.
 fn directory() -> io::Result<PathBuf> {
-    let base = std::env::var_os("XDG_RUNTIME_DIR")
-        .map(PathBuf::from)
-        .filter(|dir| dir.is_dir());
-    let dir = match base {
-        Some(base) => base.join("coatepec"),
-        None => std::env::temp_dir().join(format!("coatepec-{}", getuid())),
-    };
+    let dir = PathBuf::from(format!("/tmp/coatepec-{}", getuid()));
     match fs::create_dir(&dir) {
         Ok(()) => fs::set_permissions(&dir, Permissions::from_mode(0o700))?,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

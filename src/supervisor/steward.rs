@@ -323,14 +323,11 @@ impl<'a> Serving<'a> {
         .await
     }
 
-    /// A fresh process may use the databases of the last boot; before any boot, only those of this checkout.
+    /// A fresh process uses the databases of the last boot; before any boot, they are not known.
     async fn lock(&mut self, booted: Option<&Booted>) -> std::result::Result<(), Problem> {
-        let mut names = vec![format!("checkout:{}", self.call.checked.root().display())];
-        names.extend(booted.iter().flat_map(|booted| booted.ready.databases.clone()));
-        self.locks
-            .take(&names)
-            .await
-            .map_err(|taken| Problem::busy(&taken, self.prepared.clone()))
+        let databases = booted.map(|booted| &booted.ready.databases[..]);
+        let taken = self.locks.take(self.call.checked.root(), databases).await;
+        taken.map_err(|taken| Problem::busy(&taken, self.prepared.clone()))
     }
 
     fn ended(self, mode: Mode, mode_reason: Option<String>, end: std::result::Result<Ran, Problem>) -> Attempt {

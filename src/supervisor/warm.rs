@@ -2,7 +2,7 @@
 //! thrown away exactly as far as a change calls for.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use tokio::task::spawn_blocking;
@@ -141,7 +141,7 @@ impl Warm {
         for _ in 0..TRIES {
             self.drop_the_dead().await;
             let effect = self.look(setup, &mut prepared).await;
-            let applied = match self.lock(effect, locks).await {
+            let applied = match self.lock(effect, &setup.project.root, locks).await {
                 Ok(()) => self.apply(effect, setup, &mut prepared).await,
                 Err(taken) => Err((Outcome::DatabaseBusy, taken)),
             };
@@ -220,10 +220,11 @@ impl Warm {
     }
 
     /// Boots and reloads leave the database alone; the test helper and the tests do not.
-    async fn lock(&self, effect: Effect, locks: &mut Locks) -> std::result::Result<(), Broken> {
+    async fn lock(&self, effect: Effect, root: &Path, locks: &mut Locks) -> std::result::Result<(), Broken> {
         match &self.booted {
             Some(booted) if effect <= Effect::NewZygote => {
-                locks.take(&booted.ready.databases).await.map_err(|taken| busy(&taken))
+                let databases = Some(&booted.ready.databases[..]);
+                locks.take(root, databases).await.map_err(|taken| busy(&taken))
             }
             _ => Ok(()),
         }
@@ -315,6 +316,7 @@ impl Warm {
             watch,
             baseline,
             zygote: None,
+            rewritten,
             crashes: 0,
             pending: Effect::NewZygote,
         });
@@ -326,7 +328,6 @@ impl Warm {
         let started = Instant::now();
         if !booted.worker.alive().await {
             return self.boot_instead(setup, prepared).await;
-            rewritten,
         }
         let since = SystemTime::now();
         let reloaded = booted.worker.reload(setup.boot_limit()).await;
@@ -517,7 +518,7 @@ async fn now<T>(future: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-fn describe(effect: Effect, change: &Change, root: &std::path::Path) -> Option<String> {
+fn describe(effect: Effect, change: &Change, root: &Path) -> Option<String> {
     let done = match effect {
         Effect::Nothing => return None,
         Effect::NewZygote => "helper loaded again",
