@@ -1,0 +1,8 @@
+# frozen_string_literal: true
+
+RSpec.describe "Hanging" do
+  it "sleeps" do
+    File.write("asleep", "")
+    sleep
+  end
+end
