@@ -185,9 +185,11 @@ async fn that_nobody_listens_to_what_is_said_unasked_cuts_nothing() {
     assert_eq!(status(asked.await.unwrap()), 1);
 }
 
-/// What the last thing said is, and what it is called.
-fn ends() -> Vec<(&'static str, Vec<u8>, fn(&Lost) -> bool)> {
-    let garbage: fn(&Lost) -> bool = |lost| matches!(lost, Lost::Garbage { .. });
+type Check = fn(&Lost) -> bool;
+
+/// What the last thing said is, the bytes of it, and what it is called.
+fn ends() -> Vec<(&'static str, Vec<u8>, Check)> {
+    let garbage: Check = |lost| matches!(lost, Lost::Garbage { .. });
     vec![
         ("nothing", b"".to_vec(), |lost| *lost == Lost::Closed),
         ("half a line", br#"{"id": 1, "told": {"po"#.to_vec(), |lost| {

@@ -83,6 +83,8 @@ impl Run {
     }
 }
 
+type Change = fn(&mut Run);
+
 fn check(what: &str, run: &Run, outcome: Outcome, reason: &str) {
     let verdict = judge(&run.log(), run.end, run.stop);
     assert_eq!(verdict.outcome, outcome, "{what}: {verdict:?}");
@@ -96,7 +98,6 @@ fn a_run_passes_when_everything_that_must_hold_holds() {
 
 #[test]
 fn each_condition_of_a_pass_is_needed() {
-    type Change = fn(&mut Run);
     let table: &[(&str, Change, Outcome, &str)] = &[
         (
             "another process told all of it",
@@ -411,7 +412,7 @@ fn a_signal_that_ruby_handled_is_still_a_crash() {
 /// The first that applies wins: what kept examples from running, then what failed, then what is missing.
 #[test]
 fn of_several_things_wrong_the_weightiest_is_named() {
-    let table: &[(&str, fn(&mut Run), Outcome)] = &[
+    let table: &[(&str, Change, Outcome)] = &[
         (
             "a dry run with a load error",
             |run| (run.started().dry_run, run.started().outside) = (true, 1),

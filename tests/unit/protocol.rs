@@ -517,9 +517,12 @@ fn each_run_has_the_outcome_that_it_should() {
     }
 }
 
+/// A question with its number and how many descriptors come with it.
+type Question = (u64, usize, Ask);
+
 /// What is asked in the transcripts, in the words of this side. The worker refuses the one question that it does not
 /// know.
-fn asked() -> Vec<(&'static str, Vec<(u64, usize, Ask)>)> {
+fn asked() -> Vec<(&'static str, Vec<Question>)> {
     let boot = || Ask::Boot {
         root: "/srv/shop".into(),
         environment: "config/environment.rb".into(),

@@ -2,9 +2,9 @@
 
 require_relative "worker_helper"
 
-# The transcripts are what the supervisor reads. Here the Ruby side has the same conversations for real, and must say the
-# same: the same messages in the same order with the same fields, and the same in them, as far as it is the same on every
-# machine.
+# The transcripts are what the supervisor reads. Here the Ruby side has the same conversations for real, and must say
+# the same: the same messages in the same order with the same fields, and the same in them, as far as it is the same on
+# every machine.
 class TranscriptsTest < Minitest::Test
   include Started
 
@@ -116,16 +116,21 @@ class TranscriptsTest < Minitest::Test
     private
 
     def ask(line)
-      text = JSON.generate(line).gsub(ROOT, @root)
-      question = JSON.parse(text)
+      name = line["ask"].keys.first
+      ios = ios_for(name)
+      @test.assert_equal(line["fds"], ios.size, line.to_s)
+      rights = ios.empty? ? [] : [Socket::AncillaryData.unix_rights(*ios)]
+      @socket.sendmsg("#{JSON.generate(here(line))}\n", 0, nil, *rights)
+      (ios - [@null]).each(&:close)
+      name
+    end
+
+    # The question with the places and processes of this machine.
+    def here(line)
+      question = JSON.parse(JSON.generate(line).gsub(ROOT, @root))
       pid = question.dig("ask", "reap", "pid")
       question["ask"]["reap"]["pid"] = @pids.fetch(pid) if pid
-      ios = ios_for(question["ask"].keys.first)
-      @test.assert_equal(question["fds"], ios.size, line.to_s)
-      rights = ios.empty? ? [] : [Socket::AncillaryData.unix_rights(*ios)]
-      @socket.sendmsg("#{JSON.generate(question)}\n", 0, nil, *rights)
-      (ios - [@null]).each(&:close)
-      question["ask"].keys.first
+      question
     end
 
     def ios_for(question)
@@ -163,7 +168,8 @@ class TranscriptsTest < Minitest::Test
 
   def assert_like(golden, actual, where)
     wrong = difference(golden, actual, [])
-    assert_nil(wrong, "#{where}: #{wrong}\n  transcript: #{JSON.generate(golden)}\n  worker:     #{JSON.generate(actual)}")
+    lines = [golden, actual].map { |line| JSON.generate(line) }
+    assert_nil(wrong, "#{where}: #{wrong}\n  transcript: #{lines.first}\n  worker:     #{lines.last}")
   end
 
   private
@@ -198,7 +204,10 @@ class TranscriptsTest < Minitest::Test
     return "#{path.join("/")} is #{actual.inspect}" unless actual.is_a?(Array)
     return "#{path.join("/")} has #{actual.size} items" unless volatile || golden.size == actual.size
 
-    actual.each_with_index.filter_map { |item, at| difference(volatile ? golden.first : golden[at], item, path + [at]) }.first
+    differences = actual.each_with_index.filter_map do |item, at|
+      difference(volatile ? golden.first : golden[at], item, path + [at])
+    end
+    differences.first
   end
 
   def kind(value) = value.is_a?(Integer) ? "integer" : value.class.name

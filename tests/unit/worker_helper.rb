@@ -13,7 +13,7 @@ module Started
   APP = File.join(__dir__, "transcripts", "app")
 
   # As the binary hands the code over: by file name, and evaluated under that name.
-  START = <<~RUBY
+  START = <<~RUBY.freeze
     tree = #{TREE.inspect}
     sources = Dir.glob("{worker.rb,worker/*.rb}", base: tree).to_h { |file| [file, File.read(File.join(tree, file))] }
     eval(sources.fetch("worker.rb"), TOPLEVEL_BINDING, "coatepec/worker.rb", 1)
@@ -33,8 +33,8 @@ module Started
   def start(role, root, fds)
     env = { "COATEPEC_ROLE" => role, "COATEPEC_CODE_HASH" => "0123456789abcdef", "RAILS_ENV" => "test" }
     env.merge!(fds.transform_values { |io| io.fileno.to_s })
-    inherited = fds.values.to_h { |io| [io, io] }
-    pid = spawn(env, RbConfig.ruby, "-e", START, chdir: root, in: File::NULL, out: File::NULL, err: File::NULL, **inherited)
+    streams = { in: File::NULL, out: File::NULL, err: File::NULL }
+    pid = spawn(env, RbConfig.ruby, "-e", START, chdir: root, **streams, **fds.values.to_h { |io| [io, io] })
     fds.each_value(&:close)
     pid
   end

@@ -116,7 +116,7 @@ class FailureTest < Minitest::Test
   def test_a_message_that_raises_costs_only_itself
     table = {
       -> { raise "oops" } => "(#message of the exception raised RuntimeError)",
-      -> { raise Class.new(IOError) } => "(#message of the exception raised anonymous subclass of IOError)",
+      -> { raise Class.new(IOError), "no" } => "(#message of the exception raised anonymous subclass of IOError)",
       -> { exit } => "(#message of the exception raised SystemExit)",
       -> { raise NotImplementedError } => "(#message of the exception raised NotImplementedError)",
       -> { undefined_thing } => "(#message of the exception raised NameError)"
@@ -177,8 +177,9 @@ class FailureTest < Minitest::Test
 
   def test_frames_of_the_app_come_before_those_of_others
     error = error("no")
-    error.set_backtrace(["/gems/x.rb:1", "#{__dir__}/a.rb:2", "<internal:kernel>:3", "coatepec/worker.rb:4", "./b.rb:5"])
-    assert_equal(["#{__dir__}/a.rb:2", "./b.rb:5"], of(error)["frames"])
+    own = ["#{__dir__}/a.rb:2", "./b.rb:5"]
+    error.set_backtrace(["/gems/x.rb:1", own[0], "<internal:kernel>:3", "coatepec/worker.rb:4", own[1]])
+    assert_equal(own, of(error)["frames"])
     error.set_backtrace((1..99).map { |line| "/gems/x.rb:#{line}" })
     assert_equal((1..Failure::FOREIGN_FRAMES).map { |line| "/gems/x.rb:#{line}" }, of(error)["frames"])
   end
@@ -212,15 +213,15 @@ class FailureTest < Minitest::Test
     assert_equal([10, 9, 8, 7], levels)
   end
 
-  Aggregate = Struct.new(:all_exceptions)
-
-  def aggregated(&exceptions) = error("many").tap { |error| error.define_singleton_method(:all_exceptions, &exceptions) }
+  def aggregated(&exceptions)
+    error("many").tap { |error| error.define_singleton_method(:all_exceptions, &exceptions) }
+  end
 
   def test_an_aggregated_failure_has_parts
     one = raised { raise IOError, "one" }
-    failure = of(aggregated { [one, RuntimeError.new("two")] })
-    assert_equal([%w[IOError one], %w[RuntimeError two]], failure["parts"].map { |part| part.values_at("class", "message") })
-    assert_match(/worker_test/, failure["parts"].first["frames"].first)
+    parts = of(aggregated { [one, RuntimeError.new("two")] })["parts"]
+    assert_equal([%w[IOError one], %w[RuntimeError two]], parts.map { |part| part.values_at("class", "message") })
+    assert_match(/worker_test/, parts.first["frames"].first)
   end
 
   def test_of_many_parts_the_first_are_told_and_parts_have_none
@@ -292,29 +293,27 @@ class WireTest < Minitest::Test
   end
 
   def test_descriptors_arrive_with_the_question_that_counts_them
-    pipes = Array.new(3) { IO.pipe }
-    asks(question(1, "zygote", fds: 2), pipes[0][1], pipes[1][1])
+    reads, writes = Array.new(3) { IO.pipe }.transpose
+    asks(question(1, "zygote", fds: 2), *writes.first(2))
     asks(question(2, "ping"))
-    asks(question(3, "run", fds: 1), pipes[2][1])
-    pipes.each { |_, write| write.close }
+    asks(question(3, "run", fds: 1), writes.last)
+    writes.each(&:close)
     ios = heard.map(&:last)
     assert_equal([2, 0, 1], ios.map(&:size))
     ios.flatten.zip(%w[one two three]) { |io, word| io << word && io.close }
-    assert_equal(%w[one two three], pipes.map { |read, _| read.read })
+    assert_equal(%w[one two three], reads.map(&:read))
   end
 
   def test_as_many_descriptors_arrive_as_a_run_takes_in_a_line_of_any_length
     null = File.open(File::NULL, "w")
-    reading = Thread.new { heard_one }
+    reading = Thread.new { @wire.to_enum(:each_question).first }
     asks(question(1, "run", { arguments: ["x" * 500_000] }, fds: 4), null, null, null, null)
     name, fields, ios = reading.value
     assert_equal([:run, 500_000, 4], [name, fields[:arguments].first.size, ios.size])
   end
 
-  def heard_one = @wire.each_question { |*question| return question }
-
   def test_half_a_question_at_the_end_is_none
-    asks(question(1, "ping") + '{"id": 2, "fds": 0, "as')
+    asks("#{question(1, "ping")}{\"id\": 2, \"fds\": 0, \"as")
     assert_equal([[:ping, {}, []]], heard)
   end
 
@@ -353,10 +352,8 @@ class RecordsTest < Minitest::Test
   def test_a_record_says_who_wrote_it_and_what_happened
     @records.emit("exit", status: 0)
     @records.emit("hello")
-    assert_equal(
-      [{ "pid" => Process.pid, "e" => { "exit" => { "status" => 0 } } }, { "pid" => Process.pid, "e" => { "hello" => {} } }],
-      told
-    )
+    happened = [{ "exit" => { "status" => 0 } }, { "hello" => {} }]
+    assert_equal(happened.map { |event| { "pid" => Process.pid, "e" => event } }, told)
   end
 
   def test_another_process_with_the_same_pipe_writes_nothing
@@ -364,8 +361,7 @@ class RecordsTest < Minitest::Test
       @records.emit("exit", status: 0)
       exit!(@records.ours? ? 1 : 0)
     end
-    Process.wait(pid)
-    assert_equal(0, $?.exitstatus)
+    assert_equal(0, Process.wait2(pid).last.exitstatus)
     assert_empty(told)
   end
 
