@@ -28,7 +28,7 @@ const STATUS: &str = "rails_runtime_status";
 
 /// Calls before anything is measured.
 const WARM_UP: u32 = 3;
-/// Cases that boot the app take a share of the repetitions.
+/// Cases that boot the app are measured once in so many repetitions.
 const DEAR: u32 = 4;
 const IDLE: Duration = Duration::from_secs(1);
 /// An initializer and a spec file of our own, in the copy.
@@ -66,10 +66,8 @@ fn main() -> ExitCode {
 
 fn bench(arguments: &Arguments) -> Result<()> {
     let mut bench = Bench::new(arguments)?;
-    bench.in_a_shell()?;
     bench.starts()?;
-    let client = Client::start(bench.app.root())?;
-    bench.calls(client)?;
+    bench.session()?;
     print!("{}", bench.figures.table());
     if let Some(file) = &arguments.json {
         fs::write(file, format!("{:#}\n", bench.figures.json()))?;
@@ -101,16 +99,7 @@ impl Bench {
     }
 
     fn dear_runs(&self) -> u32 {
-        (self.runs / DEAR).max(5)
-    }
-
-    fn in_a_shell(&mut self) -> Result<()> {
-        progress("bundle exec rspec");
-        for _ in 0..self.dear_runs() {
-            let took = self.app.rspec(&self.spec)?;
-            self.figures.add("rspec", took);
-        }
-        Ok(())
+        self.runs / DEAR
     }
 
     /// What a new session costs.
@@ -131,54 +120,55 @@ impl Bench {
         Ok(())
     }
 
-    /// What a call costs in a session that goes on.
-    fn calls(&mut self, mut client: Client) -> Result<()> {
-        self.warm(&mut client)?;
+    /// What a call costs in a session that goes on. Case after case in turn, so that all of them, the floor and the
+    /// shell included, meet the same machine.
+    fn session(&mut self) -> Result<()> {
+        let mut client = Client::start(self.app.root())?;
+        let mut floor = Floor::start(self.app.root(), &self.spec)?;
+        progress("calls, edits, the floor and `bundle exec rspec`, in turn");
+        for _ in 0..WARM_UP {
+            self.call(&mut client)?;
+            floor.run()?;
+        }
+        for round in 0..self.runs {
+            self.warm(&mut client)?;
+            self.figures.add("floor", floor.run()?);
+            self.edits(&mut client)?;
+            if round % DEAR == 0 {
+                self.dear(&mut client)?;
+            }
+        }
+        floor.end()?;
         self.during_a_run(&mut client)?;
-        let model = self.model()?;
-        self.edits(&mut client, ("after_model_idle", &model, IDLE), self.runs)?;
-        self.edits(&mut client, ("after_model", &model, Duration::ZERO), self.runs)?;
-        let spec = self.spec.clone();
-        self.edits(&mut client, ("after_spec", &spec, Duration::ZERO), self.runs)?;
-        self.edits(
-            &mut client,
-            ("after_initializer", INITIALIZER, Duration::ZERO),
-            self.dear_runs(),
-        )?;
         client.close()?;
         Ok(())
     }
 
-    /// In turn with the floor, so that both meet the same machine.
     fn warm(&mut self, client: &mut Client) -> Result<()> {
-        progress("warm calls, in turn with the floor");
-        let mut floor = Floor::start(self.app.root(), &self.spec)?;
-        for _ in 0..WARM_UP {
-            self.call(client)?;
-            floor.run()?;
-        }
-        for _ in 0..self.runs {
-            let result = self.run(client, "warm")?;
-            self.figures.add_phases(&result["timing"]);
-            self.figures.add("floor", floor.run()?);
-        }
-        floor.end()
+        // What an edit has left to do is not this case's business.
+        self.call(client)?;
+        let result = self.run(client, "warm")?;
+        self.figures.add_phases(&result["timing"]);
+        Ok(())
     }
 
-    fn edits(
-        &mut self,
-        client: &mut Client,
-        (case, file, idle): (&'static str, &str, Duration),
-        runs: u32,
-    ) -> Result<()> {
-        progress(case);
-        // What an earlier case has changed is not this one's business.
-        self.call(client)?;
-        for _ in 0..runs {
-            self.save(file)?;
-            sleep(idle);
-            self.run(client, case)?;
-        }
+    fn edits(&mut self, client: &mut Client) -> Result<()> {
+        let (model, spec) = (self.model()?, self.spec.clone());
+        self.save(&spec)?;
+        self.run(client, "after_spec")?;
+        self.save(&model)?;
+        sleep(IDLE);
+        self.run(client, "after_model_idle")?;
+        self.save(&model)?;
+        self.run(client, "after_model")?;
+        Ok(())
+    }
+
+    fn dear(&mut self, client: &mut Client) -> Result<()> {
+        self.save(INITIALIZER)?;
+        self.run(client, "after_initializer")?;
+        let took = self.app.rspec(&self.spec)?;
+        self.figures.add("rspec", took);
         Ok(())
     }
 
@@ -198,9 +188,6 @@ impl Bench {
         }
         self.memory(client)?;
         expect(&client.answer(run)?["outcome"], "passed")?;
-        fs::remove_file(self.app.root().join(busy))?;
-        // It was a new file among the tests.
-        self.call(client)?;
         Ok(())
     }
 
@@ -208,7 +195,9 @@ impl Bench {
     fn write_busy_spec(&self) -> Result<String> {
         let file = Path::new(&self.spec).with_file_name(BUSY_SPEC);
         let file = file.to_str().ok_or("the name of the spec is not UTF-8")?;
-        let work = format!("late = Time.now.to_f + {BUSY_SECONDS}; nil until Time.now.to_f > late");
+        // Not `Time.now`: the spec may have stopped it.
+        let now = "Process.clock_gettime(Process::CLOCK_MONOTONIC)";
+        let work = format!("over = {now} + {BUSY_SECONDS}; nil until {now} > over");
         let busy = format!("\nRSpec.describe(\"A long run\") {{ it(\"works\") {{ {work} }} }}\n");
         self.app.write(file, &(self.app.read(&self.spec)? + &busy))?;
         Ok(file.to_owned())

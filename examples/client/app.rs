@@ -89,11 +89,13 @@ pub(crate) fn processes_in(dir: &Path) -> Result<Vec<(u32, String)>> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let inside = |path: &PathBuf| fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd.starts_with(&dir));
     let found = processes.map(|entry| entry.path()).filter(inside);
-    Ok(found
-        .filter_map(|path| {
-            let pid = path.file_name()?.to_str()?.parse().ok()?;
-            let line = fs::read(path.join("cmdline")).ok()?;
-            Some((pid, String::from_utf8_lossy(&line).replace('\0', " ").trim().to_owned()))
-        })
-        .collect())
+    let mut named: Vec<(u32, String)> = found.filter_map(|path| named(&path)).collect();
+    named.sort();
+    Ok(named)
+}
+
+fn named(process: &Path) -> Option<(u32, String)> {
+    let pid = process.file_name()?.to_str()?.parse().ok()?;
+    let line = fs::read(process.join("cmdline")).ok()?;
+    Some((pid, String::from_utf8_lossy(&line).replace('\0', " ").trim().to_owned()))
 }
