@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::Result;
 use crate::mcp;
+use crate::process::orphans;
 use crate::project;
 use crate::supervisor::Supervisor;
 
@@ -27,6 +28,7 @@ pub(super) fn serve(root: Option<&Path>, eager: bool) -> Result<()> {
 async fn session(root: &Path, eager: bool) -> Result<()> {
     let stop = CancellationToken::new();
     stop_on_signals(&stop)?;
+    orphans::adopt();
     let (supervisor, steward) = Supervisor::start(root, eager);
     let served = mcp::serve_stdio(supervisor.clone(), stop).await;
     supervisor.shut_down().await;
@@ -49,7 +51,8 @@ fn stop_on_signals(stop: &CancellationToken) -> Result<()> {
 
 /// `COATEPEC_LOG=debug` shows more. stdout is the protocol's.
 fn log_to_stderr() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("COATEPEC_LOG").unwrap_or_else(|_| "warn,rmcp=error".into());
+    let filter =
+        tracing_subscriber::EnvFilter::try_from_env("COATEPEC_LOG").unwrap_or_else(|_| "warn,rmcp=error".into());
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

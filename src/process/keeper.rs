@@ -10,8 +10,8 @@
 //! preloads would be loaded into the keeper too, and might start a thread in it.
 //!
 //! What remains: a process of the same user may kill or stop the keeper, unless the sandbox forbids it. When it is
-//! killed, the command ends with it (the kernel sees to that), and so does nothing else. When it is stopped, the
-//! supervisor wakes it or does its work; when the supervisor is killed then, nobody does.
+//! killed, the command ends with it (the kernel sees to that), and the supervisor ends the rest ([`super::orphans`]).
+//! When it is stopped, the supervisor wakes it or does its work. When the supervisor is killed then, nobody does.
 
 use std::ffi::{CString, OsString};
 use std::fs::File;

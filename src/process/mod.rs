@@ -13,6 +13,8 @@ pub mod keeper;
 
 pub mod tree;
 
+pub mod orphans;
+
 pub mod pidfd;
 
 pub mod procfs;

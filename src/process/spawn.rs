@@ -1,5 +1,6 @@
 //! Starting a command below a keeper of its own, and hearing what becomes of it.
 
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -7,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -16,11 +17,13 @@ use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use tokio::net::unix::pipe;
 use tokio::sync::watch;
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::fds::{self, sealed_memfd};
 use super::keeper::{self, Exit, Refused, Word};
 use super::lines::{LineError, LineReader};
+use super::orphans;
 use super::pidfd::{self, PidFd};
 use super::procfs::{self, Identity};
 use super::tree::{self, Ended, Leaked, PATIENCE, Target};
@@ -113,7 +116,6 @@ fn start_keeper(binary: &Path, launch: Launch) -> io::Result<Kept> {
     // Nobody reaps it before `follow` does, so that it can be read even when it has ended.
     let keeper = procfs::stat(keeper).map_or(unknown(keeper), |found| found.id);
     let (tell, news) = watch::channel(News::default());
-    keepers().send_modify(|alive| *alive += 1);
     tokio::spawn(follow(child, hear, tell));
     Ok(Kept {
         keeper,
@@ -168,19 +170,13 @@ fn start_with(mut command: Command, passed: Passed) -> io::Result<Child> {
     // and allocates nothing.
     unsafe { command.pre_exec(move || passed.inherit()) };
     // Our copies go with the command, at the end of this function.
-    command.spawn()
-}
-
-/// How many keepers are alive.
-fn keepers() -> &'static watch::Sender<usize> {
-    static KEEPERS: OnceLock<watch::Sender<usize>> = OnceLock::new();
-    KEEPERS.get_or_init(|| watch::Sender::new(0))
+    orphans::start_keeper(|| command.spawn())
 }
 
 /// Waits until no keeper is left, and so nothing that was ever started; false when that took longer than `patience`.
 pub async fn all_cleared(patience: Duration) -> bool {
-    let mut alive = keepers().subscribe();
-    timeout(patience, alive.wait_for(|alive| *alive == 0)).await.is_ok()
+    let mut alive = orphans::keepers().subscribe();
+    timeout(patience, alive.wait_for(HashSet::is_empty)).await.is_ok()
 }
 
 /// Listens to the keeper until it is gone, and reaps it.
@@ -198,8 +194,12 @@ async fn follow(mut child: Child, hear: pipe::Receiver, news: watch::Sender<News
     if let Ok(handle) = handle {
         handle.exited().await;
     }
+    // It was killed itself, or there would have been a last word.
+    if news.borrow().left.is_none() {
+        let _ = spawn_blocking(move || orphans::end_those_of(keeper)).await;
+    }
     let _ = child.wait();
-    keepers().send_modify(|alive| *alive -= 1);
+    orphans::keepers().send_modify(|alive| _ = alive.remove(&keeper));
     news.send_modify(|news| news.gone = true);
 }
 
@@ -230,6 +230,12 @@ impl Kept {
     /// The keeper's pid: what the command's descendants are adopted by.
     pub fn keeper(&self) -> Pid {
         self.keeper.pid
+    }
+
+    /// Whether the keeper can do its work: not when it was killed or stopped.
+    pub fn is_kept(&self) -> bool {
+        let keeper = procfs::stat(self.keeper.pid).filter(|found| found.id == self.keeper);
+        keeper.is_some_and(|found| !found.gone() && !found.stopped())
     }
 
     /// Waits until the command runs.
@@ -301,7 +307,7 @@ impl Kept {
     }
 
     /// Something below may have stopped the keeper.
-    fn wake(&self) {
+    pub fn wake(&self) {
         let _ = pidfd::send(self.keeper, Signal::SIGCONT);
     }
 

@@ -1,7 +1,7 @@
 //! A run's processes: finding them all, and the one kill path.
 //!
 //! What belongs to a run is its root and everything below, wherever it went: what loses its parent is adopted by
-//! the keeper, so that it is found there. Only a process that ends the keeper itself can get away (see [`super::keeper`]).
+//! the keeper, so that it is found there. What ends the keeper itself is left to [`super::orphans`].
 
 use std::collections::HashSet;
 use std::thread;

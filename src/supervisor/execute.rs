@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use tokio::net::unix::pipe;
-use tokio::time::Interval;
+use tokio::time::{Interval, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::process::fds;
@@ -16,8 +16,9 @@ use crate::process::keeper::Exit;
 use crate::process::kernel_view::{self, KernelThread};
 use crate::process::lines::{LineError, LineReader};
 use crate::process::pidfd::PidFd;
+use crate::process::procfs::Identity;
 use crate::process::spawn::{self, Kept};
-use crate::process::tree::{self, Ended, Leftover, Target};
+use crate::process::tree::{self, Ended, Leftover, PATIENCE, Target};
 use crate::process::usage;
 use crate::run::Limits;
 use crate::run::log::RunLog;
@@ -81,7 +82,8 @@ pub async fn forked(
         ForkEnd::Lost(cause) => return Err(NotStarted::Lost(cause)),
     };
     drop(given);
-    let child = Forked::hold(zygote, keeper, pid).map_err(refused)?;
+    // It is gone before it was told to go: with the zygote, whose child it is.
+    let child = Forked::hold(zygote, keeper, pid).map_err(|error| NotStarted::Lost(error.to_string()))?;
     let Pipes {
         stdout,
         stderr,
@@ -103,14 +105,15 @@ pub async fn spawned(
 ) -> Result<Ran, NotStarted> {
     let (launch, pipes) = plan.spawn(request).map_err(refused)?;
     let kept = spawn::spawn(launch).map_err(|error| NotStarted::Refused(error.to_string()))?;
-    let root = kept
-        .started()
+    let root = timeout(limits.deadline, kept.started())
         .await
+        .map_err(|_| NotStarted::Refused("the process did not start before the deadline".to_owned()))?
         .map_err(|error| NotStarted::Refused(error.to_string()))?;
-    let target = Target::below(kept.keeper(), root);
     let log = RunLog::of_fresh_process();
     let watched = Watched::new(pipes.stdout, pipes.stderr, pipes.events, log, limits);
-    Ok(watched.watch(&Process::Spawned(Spawned { kept, target }), cancel).await)
+    Ok(watched
+        .watch(&Process::Spawned(Spawned::hold(kept, root)), cancel)
+        .await)
 }
 
 fn refused(error: io::Error) -> NotStarted {
@@ -155,6 +158,7 @@ struct Forked<'a> {
 
 struct Spawned {
     kept: Kept,
+    handle: Option<PidFd>,
     target: Target,
 }
 
@@ -171,7 +175,7 @@ impl Process<'_> {
     async fn exited(&self) {
         match self {
             Process::Forked(child) => child.handle.exited().await,
-            Process::Spawned(spawned) => drop(spawned.kept.exited().await),
+            Process::Spawned(spawned) => spawned.exited().await,
         }
     }
 
@@ -190,6 +194,15 @@ impl Process<'_> {
             .unwrap_or_default()
     }
 
+    /// What is left of it although it is gone itself. Its keeper kills that of a fresh process, and so knows what it was.
+    async fn end_leftovers(&self) -> Option<Ended> {
+        match self {
+            Process::Forked(child) if child.target.leftovers().is_empty() => None,
+            Process::Forked(child) => Some(tree::end(&child.target, Duration::ZERO).await),
+            Process::Spawned(spawned) => Some(spawned.kept.end(Duration::ZERO).await),
+        }
+    }
+
     async fn status(&self) -> End {
         match self {
             Process::Forked(child) => match child.zygote.reap(child.handle.pid().as_raw()).await {
@@ -197,11 +210,41 @@ impl Process<'_> {
                 Some((Some(status), None)) => End::Exited(status),
                 _ => End::Unknown,
             },
-            Process::Spawned(spawned) => match spawned.kept.exited().await {
-                Exit::Code(status) => End::Exited(status),
-                Exit::Signal(signal) => End::Signaled(signal),
-                Exit::Unknown => End::Unknown,
-            },
+            Process::Spawned(spawned) => spawned.status().await,
+        }
+    }
+}
+
+impl Spawned {
+    fn hold(kept: Kept, root: Identity) -> Spawned {
+        Spawned {
+            // `None` when it has ended already.
+            handle: PidFd::open_exactly(root).ok(),
+            target: Target::below(kept.keeper(), root),
+            kept,
+        }
+    }
+
+    /// The keeper tells of it, unless somebody has stopped the keeper.
+    async fn exited(&self) {
+        let seen = async {
+            match &self.handle {
+                Some(handle) => handle.exited().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = seen => {}
+            _ = self.kept.exited() => {}
+        }
+    }
+
+    async fn status(&self) -> End {
+        self.kept.wake();
+        match timeout(PATIENCE, self.kept.exited()).await {
+            Ok(Exit::Code(status)) => End::Exited(status),
+            Ok(Exit::Signal(signal)) => End::Signaled(signal),
+            Ok(Exit::Unknown) | Err(_) => End::Unknown,
         }
     }
 }
@@ -339,8 +382,7 @@ impl Watched {
 
     /// The process is gone: what it left behind is killed first, so that nothing holds the pipes.
     async fn collect(&mut self, process: &Process<'_>) {
-        if !process.target().leftovers().is_empty() {
-            let ended = tree::end(process.target(), Duration::ZERO).await;
+        if let Some(ended) = process.end_leftovers().await {
             self.leftovers.leaked.named.extend(ended.leaked.named);
             self.leftovers.leaked.total += ended.leaked.total;
             self.leftovers.survivors = ended.survivors;

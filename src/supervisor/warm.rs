@@ -138,6 +138,7 @@ impl Warm {
         locks: &mut Locks,
     ) -> std::result::Result<(Prepared, &mut Booted), Problem> {
         let mut prepared = Prepared::default();
+        let mut lost = false;
         for _ in 0..TRIES {
             self.drop_the_dead().await;
             let effect = self.look(setup, &mut prepared).await;
@@ -145,6 +146,11 @@ impl Warm {
                 Ok(()) => self.apply(effect, setup, &mut prepared).await,
                 Err(taken) => Err((Outcome::DatabaseBusy, taken)),
             };
+            // A worker that is lost while it forks need not be the helper's doing. The second one is.
+            if applied.is_err() && effect == Effect::NewZygote && self.booted.is_none() && !lost {
+                lost = true;
+                continue;
+            }
             if let Err((outcome, broken)) = applied {
                 return Err(Problem {
                     outcome,
@@ -191,10 +197,14 @@ impl Warm {
         }
     }
 
-    /// What died since the last use is noticed before it is asked for anything.
+    /// What died or was stopped since the last use is noticed before it is asked for anything.
     async fn drop_the_dead(&mut self) {
         let Some(booted) = &mut self.booted else { return };
-        if let Some(how) = now(booted.worker.ended()).await {
+        let end = match now(booted.worker.ended()).await {
+            None => booted.worker.impaired().map(str::to_owned),
+            end => end,
+        };
+        if let Some(how) = end {
             self.gone = Some(format!("rebooted: the worker {how}"));
             self.retire().await;
             return;
@@ -270,7 +280,7 @@ impl Warm {
 
     async fn start(&mut self, setup: &Setup) -> std::result::Result<(Worker, Ready), Broken> {
         let plan = setup.plan().map_err(|error| Broken::of_error(&error))?;
-        let mut worker = Worker::start(&plan).await?;
+        let mut worker = Worker::start(&plan, setup.boot_limit()).await?;
         let Project { root, boot } = &setup.project;
         match worker.boot(root, boot, setup.boot_limit()).await {
             Ok(ready) => Ok((worker, ready)),
@@ -455,7 +465,7 @@ impl Booted {
 
     async fn zygote_is_gone(&self) -> bool {
         match &self.zygote {
-            Some(zygote) => now(zygote.exited()).await.is_some(),
+            Some(zygote) => zygote.is_stopped() || now(zygote.exited()).await.is_some(),
             None => false,
         }
     }

@@ -21,6 +21,7 @@ use tokio::time::timeout;
 
 use crate::error::Error;
 use crate::process::keeper::Exit;
+use crate::process::procfs::{self, Identity};
 use crate::process::spawn::{self, Kept};
 use launch::Plan;
 use link::{Link, Lost};
@@ -41,6 +42,7 @@ pub struct Worker {
     pub stdout: Tail,
     pub stderr: Tail,
     pub pid: i32,
+    process: Identity,
 }
 
 /// Why there is no booted app, no reloaded code or no loaded helper.
@@ -53,14 +55,14 @@ pub struct Broken {
 
 impl Worker {
     /// Starts the process; the app is not loaded yet.
-    pub async fn start(plan: &Plan) -> Result<Worker, Broken> {
+    pub async fn start(plan: &Plan, limit: Duration) -> Result<Worker, Broken> {
         let (launch, pipes) = plan.worker().map_err(|error| Broken::ours(&error.to_string()))?;
         let kept = spawn::spawn(launch).map_err(|refused| Broken::ours(&refused.to_string()))?;
         let (link, hello) = Link::new(pipes.sender, pipes.reader);
         let (stdout, stderr) = (Tail::read(pipes.stdout), Tail::read(pipes.stderr));
-        let ruby = kept
-            .started()
+        let ruby = timeout(limit, kept.started())
             .await
+            .map_err(|_| Broken::ours("the worker did not start in time"))?
             .map_err(|refused| Broken::ours(&refused.to_string()))?;
         Ok(Worker {
             kept,
@@ -69,6 +71,7 @@ impl Worker {
             stdout,
             stderr,
             pid: ruby.pid.as_raw(),
+            process: ruby,
         })
     }
 
@@ -136,6 +139,17 @@ impl Worker {
             timeout(REPLY, self.link.ask(&Ask::Ping {}, &[])).await,
             Ok(Ok(Told::Pong {}))
         )
+    }
+
+    /// Why it is of no use any more although nobody has said that it ended.
+    pub fn impaired(&self) -> Option<&'static str> {
+        if procfs::is_stopped(self.process) {
+            Some("was stopped")
+        } else if !self.kept.is_kept() {
+            Some("lost its keeper")
+        } else {
+            None
+        }
     }
 
     /// Waits for a zygote that has ended, so that its pid is free again.

@@ -16,6 +16,7 @@ use crate::process::channel::{self, Sender};
 use crate::process::fds;
 use crate::process::lines::LineReader;
 use crate::process::pidfd::PidFd;
+use crate::process::procfs;
 
 #[derive(Debug)]
 pub struct Zygote {
@@ -127,26 +128,25 @@ impl Zygote {
 
     /// Forks the process of a run; it waits for its `go`.
     pub async fn fork(&self, request: RunRequest, fds: &[BorrowedFd<'_>]) -> ForkEnd {
-        match timeout(REPLY, self.link.ask(&Ask::Run(request), fds)).await {
-            Ok(Ok(Told::Forked { pid })) => ForkEnd::Forked(pid),
-            Ok(Ok(Told::Refused { reason })) => ForkEnd::Refused(reason),
-            Ok(Ok(other)) => ForkEnd::Lost(format!("an unexpected answer: {other:?}")),
-            Ok(Err(lost)) => ForkEnd::Lost(lost.to_string()),
-            Err(_) => ForkEnd::Lost("no answer".to_owned()),
+        match self.ask(&Ask::Run(request), fds).await {
+            Ok(Told::Forked { pid }) => ForkEnd::Forked(pid),
+            Ok(Told::Refused { reason }) => ForkEnd::Refused(reason),
+            Ok(other) => ForkEnd::Lost(format!("an unexpected answer: {other:?}")),
+            Err(cause) => ForkEnd::Lost(cause),
         }
     }
 
     pub async fn facts(&self, gems: Vec<GemProbe>) -> Option<Facts> {
-        match timeout(REPLY, self.link.ask(&Ask::Facts { gems }, &[])).await {
-            Ok(Ok(Told::Facts(facts))) => Some(facts),
+        match self.ask(&Ask::Facts { gems }, &[]).await {
+            Ok(Told::Facts(facts)) => Some(facts),
             _ => None,
         }
     }
 
     /// The status of a child that has ended; `None` when the zygote can't say.
     pub async fn reap(&self, pid: i32) -> Option<(Option<i32>, Option<i32>)> {
-        match timeout(REPLY, self.link.ask(&Ask::Reap { pid }, &[])).await {
-            Ok(Ok(Told::Reaped { status, signal })) => Some((status, signal)),
+        match self.ask(&Ask::Reap { pid }, &[]).await {
+            Ok(Told::Reaped { status, signal }) => Some((status, signal)),
             _ => None,
         }
     }
@@ -156,11 +156,18 @@ impl Zygote {
         self.process.exited().await;
     }
 
-    pub async fn alive(&self) -> bool {
-        matches!(
-            timeout(REPLY, self.link.ask(&Ask::Ping {}, &[])).await,
-            Ok(Ok(Told::Pong {}))
-        )
+    pub fn is_stopped(&self) -> bool {
+        procfs::is_stopped(self.process.id())
+    }
+
+    async fn ask(&self, ask: &Ask, fds: &[BorrowedFd<'_>]) -> Result<Told, String> {
+        if self.is_stopped() {
+            return Err("it was stopped".to_owned());
+        }
+        match timeout(REPLY, self.link.ask(ask, fds)).await {
+            Ok(answer) => answer.map_err(|lost| lost.to_string()),
+            Err(_) => Err("no answer".to_owned()),
+        }
     }
 }
 
