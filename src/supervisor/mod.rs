@@ -3,11 +3,13 @@
 //!
 //! Invariant: runs of one supervisor never overlap; they share a test database.
 
+mod account;
 pub mod board;
 pub mod call;
 pub mod execute;
 pub mod lock;
 pub mod queue;
+mod serving;
 mod steward;
 pub mod warm;
 mod watcher;

@@ -1,0 +1,230 @@
+//! From what happened to what is to be reported of it.
+
+use super::call::Checked;
+use super::execute::Ran;
+use super::warm::{Prepared, Problem};
+use crate::run::log::RunLog;
+use crate::run::outcome::{Outcome, Verdict, judge};
+use crate::run::output::{Capture, Captured};
+use crate::run::report::{CrashedFork, Facts, Leftover, Mode, SkippedPath, Timing};
+use crate::run::{RunId, advice};
+use crate::worker::Broken;
+
+/// A run, or what kept it from being one.
+pub(super) struct Attempt {
+    pub(super) mode: Mode,
+    pub(super) mode_reason: Option<String>,
+    pub(super) prepared: Prepared,
+    /// Seconds before it was this call's turn, and for its database.
+    pub(super) waited: f64,
+    pub(super) crashed_fork: Option<CrashedFork>,
+    pub(super) end: std::result::Result<Ran, Problem>,
+}
+
+/// Everything known of a call that was served.
+pub(super) fn facts(id: RunId, call: &Checked, attempt: Attempt) -> Facts {
+    let Attempt {
+        mode,
+        mode_reason,
+        prepared,
+        waited,
+        crashed_fork,
+        end,
+    } = attempt;
+    let base = Facts {
+        id,
+        mode,
+        mode_reason,
+        crashed_fork,
+        verdict: Verdict {
+            outcome: Outcome::Incomplete,
+            reason: None,
+        },
+        log: RunLog::default(),
+        stdout: nothing(),
+        stderr: nothing(),
+        timing: Timing {
+            boot: prepared.boot,
+            wait: waited,
+            load: prepared.load,
+            run: 0.0,
+        },
+        command: command(call, None),
+        error: None,
+        kernel_threads: Vec::new(),
+        leftovers: Vec::new(),
+        warnings: Vec::new(),
+        skipped: skipped(call),
+        hint: None,
+        trigger: prepared.trigger,
+        ahead: 0,
+    };
+    match end {
+        Ok(ran) => ran_facts(call, base, ran),
+        Err(problem) => problem_facts(base, problem),
+    }
+}
+
+fn ran_facts(call: &Checked, base: Facts, ran: Ran) -> Facts {
+    let verdict = judge(&ran.log, ran.end, ran.stop);
+    let loading = ran.log.started.as_ref().map_or(0.0, |started| started.seconds);
+    let random = ran.log.started.as_ref().filter(|started| started.random);
+    Facts {
+        command: command(call, random.map(|started| started.seed)),
+        hint: advice::of_run(&verdict, &ran.log, base.mode == Mode::Fork),
+        skipped: base.skipped.into_iter().chain(excluded(&ran.log)).collect(),
+        warnings: warnings(&ran),
+        leftovers: ran.leftovers.iter().map(leftover).collect(),
+        timing: Timing {
+            load: base.timing.load + loading,
+            run: (ran.seconds - loading).max(0.0),
+            ..base.timing
+        },
+        verdict,
+        stdout: ran.stdout,
+        stderr: ran.stderr,
+        kernel_threads: ran.kernel_threads,
+        log: ran.log,
+        ..base
+    }
+}
+
+fn problem_facts(base: Facts, problem: Problem) -> Facts {
+    let Problem {
+        outcome,
+        broken: Broken { failure, stderr },
+        ..
+    } = problem;
+    Facts {
+        verdict: Verdict {
+            outcome,
+            reason: Some(why(outcome).to_owned()),
+        },
+        hint: Some(advice::of_problem(outcome, &failure)),
+        stderr: Captured {
+            bytes: stderr.len() as u64,
+            text: stderr,
+            dropped: 0,
+        },
+        error: Some(failure),
+        ..base
+    }
+}
+
+fn why(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::ReloadFailed => "changed code could not be loaded; nothing was run",
+        Outcome::DatabaseBusy => "another run uses the same test database; nothing was run",
+        Outcome::LoadError => "the test helper could not be loaded; nothing was run",
+        _ => "the app did not boot; nothing was run",
+    }
+}
+
+fn nothing() -> Captured {
+    Capture::new(0).finish()
+}
+
+fn skipped(call: &Checked) -> Vec<SkippedPath> {
+    let skipped = call.selection.skipped.iter();
+    skipped
+        .map(|entry| SkippedPath {
+            path: entry.path.clone(),
+            reason: entry.reason.clone(),
+        })
+        .collect()
+}
+
+fn excluded(log: &RunLog) -> impl Iterator<Item = SkippedPath> {
+    let files = log.started.iter().flat_map(|started| started.excluded.iter());
+    files.map(|path| SkippedPath {
+        path: path.clone(),
+        reason: "the project's exclude pattern".to_owned(),
+    })
+}
+
+fn leftover(found: &crate::process::tree::Leftover) -> Leftover {
+    Leftover {
+        pid: found.pid,
+        command: found.command.clone(),
+    }
+}
+
+/// What a caller must know beside the verdict.
+fn warnings(ran: &Ran) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if ran.log.coverage_skipped {
+        warnings.push("coverage was not measured: a warm process can't; `fork: \"never\"` measures it".to_owned());
+    }
+    if let Some(started) = &ran.log.started {
+        let hidden = started.loaded.saturating_sub(started.selected);
+        let filters = started.filters.include.iter().map(|rule| format!("only {rule}"));
+        let filters: Vec<String> = filters
+            .chain(started.filters.exclude.iter().map(|rule| format!("not {rule}")))
+            .collect();
+        if hidden > 0 && !filters.is_empty() {
+            warnings.push(format!(
+                "{hidden} examples were hidden by filters of the project: {}",
+                filters.join(", ")
+            ));
+        }
+        if started.fail_fast && ran.log.not_run() > 0 {
+            warnings.push(format!(
+                "stopped at the first failure; {} examples did not run",
+                ran.log.not_run()
+            ));
+        }
+    }
+    if ran.leftovers_total > 0 {
+        warnings.push(format!(
+            "the run left {} processes behind; they were killed",
+            ran.leftovers_total
+        ));
+    }
+    if ran.log.stripped > 0 {
+        warnings.push(format!(
+            "{} failures are counted without their details: there were too many",
+            ran.log.stripped
+        ));
+    }
+    if ran.log.ignored > 0 {
+        warnings.push(format!(
+            "{} records were not of this run's process, and were ignored",
+            ran.log.ignored
+        ));
+    }
+    if !ran.survivors.is_empty() {
+        warnings.push(format!("{} processes could not be killed", ran.survivors.len()));
+    }
+    warnings
+}
+
+/// What a person would type to see the same.
+fn command(call: &Checked, seed: Option<u32>) -> String {
+    let mut words = vec!["bundle exec rspec".to_owned()];
+    words.extend(call.arguments.paths.iter().map(|path| quote(path)));
+    if let Some(example) = &call.arguments.example {
+        words.extend(["-e".to_owned(), quote(example)]);
+    }
+    if let Some(seed) = call.arguments.seed.or(seed) {
+        words.push(format!("--seed {seed}"));
+    }
+    if call.arguments.fail_fast == Some(true) {
+        words.push("--fail-fast".to_owned());
+    }
+    words.join(" ")
+}
+
+/// For a POSIX shell; a leading dash becomes a path, so that it is no option.
+fn quote(word: &str) -> String {
+    let word = if word.starts_with('-') {
+        format!("./{word}")
+    } else {
+        word.to_owned()
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,@%+=".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

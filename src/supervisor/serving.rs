@@ -1,0 +1,141 @@
+//! One call while it is being served: its locks, its deadline, what was prepared for it, and the request that it becomes.
+
+use super::account::Attempt;
+use super::board::Board;
+use super::call::{Checked, Queued, RunArguments};
+use super::execute::{self, NotStarted, Ran};
+use super::lock::Locks;
+use super::warm::{Booted, Prepared, Problem};
+use crate::error::{Error, Kind, Result};
+use crate::run::RunId;
+use crate::run::mode::Wanted;
+use crate::run::report::Mode;
+use crate::worker::protocol::{ProcessMode, RunRequest};
+
+/// One call while it is being served.
+pub(super) struct Serving<'a> {
+    pub(super) id: RunId,
+    pub(super) call: &'a Queued,
+    pub(super) queued: f64,
+    pub(super) locks: Locks,
+    pub(super) prepared: Prepared,
+}
+
+impl<'a> Serving<'a> {
+    pub(super) fn new(id: RunId, call: &'a Queued) -> Self {
+        let locks = Locks::new(call.checked.limits.deadline, call.cancel.clone());
+        Serving {
+            id,
+            call,
+            queued: call.since.elapsed().as_secs_f64(),
+            locks,
+            prepared: Prepared::default(),
+        }
+    }
+
+    pub(super) fn wanted(&self, crashes: u32) -> Wanted<'a> {
+        let checked = &self.call.checked;
+        Wanted {
+            fork: checked.fork,
+            config: &checked.setup.config,
+            crashes,
+            macos: cfg!(target_os = "macos"),
+        }
+    }
+
+    pub(super) async fn fork(&self, board: &Board, booted: &Booted) -> std::result::Result<Ran, NotStarted> {
+        let gone = || NotStarted::Lost("there is no zygote".to_owned());
+        let zygote = booted.zygote.as_ref().ok_or_else(gone)?;
+        self.call.begin();
+        board.running(self.id);
+        let request = request(self.id, &self.call.checked, ProcessMode::Fork);
+        execute::forked(
+            zygote,
+            booted.worker.keeper(),
+            request,
+            self.call.checked.limits,
+            &self.call.cancel,
+        )
+        .await
+    }
+
+    /// A fresh process uses the databases of the last boot; before any boot, they are not known.
+    pub(super) async fn lock(&mut self, booted: Option<&Booted>) -> std::result::Result<(), Problem> {
+        let databases = booted.map(|booted| &booted.ready.databases[..]);
+        let taken = self.locks.take(self.call.checked.root(), databases).await;
+        taken.map_err(|taken| Problem::busy(&taken, self.prepared.clone()))
+    }
+
+    pub(super) fn ended(
+        self,
+        mode: Mode,
+        mode_reason: Option<String>,
+        end: std::result::Result<Ran, Problem>,
+    ) -> Attempt {
+        let waited = self.queued + self.locks.waited;
+        Attempt {
+            mode,
+            mode_reason,
+            prepared: self.prepared,
+            waited,
+            crashed_fork: None,
+            end,
+        }
+    }
+
+    pub(super) fn stopped_by(mut self, problem: Problem) -> Result<Attempt> {
+        if self.call.abandoned() {
+            return Err(cancelled());
+        }
+        self.prepared.add(problem.prepared.clone());
+        Ok(self.ended(Mode::Fork, None, Err(problem)))
+    }
+}
+
+/// The caller took the call back before anything of it ran.
+pub(super) fn cancelled() -> Error {
+    Error::new(Kind::Cancelled, "the call was cancelled before it ran")
+}
+
+pub(super) fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunRequest {
+    let RunArguments {
+        example,
+        seed,
+        fail_fast,
+        ..
+    } = call.arguments.clone();
+    RunRequest {
+        run: id.to_string(),
+        root: call.root().clone(),
+        mode,
+        arguments: call
+            .selection
+            .selectors
+            .iter()
+            .map(crate::project::Selector::to_argument)
+            .collect(),
+        directories: directories(call),
+        named: call.arguments.paths.clone(),
+        example,
+        seed,
+        fail_fast: fail_fast.unwrap_or(false),
+        max_file_bytes: call.limits.file,
+    }
+}
+
+fn directories(call: &Checked) -> Vec<String> {
+    let paths = call
+        .arguments
+        .paths
+        .iter()
+        .filter(|path| call.root().join(path).is_dir());
+    paths.cloned().collect()
+}
+
+impl Prepared {
+    pub(super) fn add(&mut self, more: Prepared) {
+        self.boot += more.boot;
+        self.load += more.load;
+        self.trigger = more.trigger.or(self.trigger.take());
+    }
+}
