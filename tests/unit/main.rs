@@ -23,3 +23,4 @@ mod selector_disk;
 mod selector_properties;
 mod state;
 mod told;
+mod wire_properties;
