@@ -78,6 +78,17 @@ fn what_only_runs_load_costs_nothing() {
             "sub/Gemfile.lock.orig",
             "sub/.env",
             "/opt/elsewhere/lib/x.rb",
+            "db/test.sqlite3",
+            "db/schema.rb.orig",
+            // Files of editors.
+            "config/.database.yml.swp",
+            "config/database.yml~",
+            "config/.#routes.rb",
+            "config/#routes.rb#",
+            "config/4913",
+            "config/initializers/money.rb___jb_tmp___",
+            ".env.swp",
+            "Gemfile~",
         ],
     );
 }
@@ -148,6 +159,8 @@ fn what_the_boot_read_costs_a_boot() {
             ".env.test",
             ".env.local",
             ".env.test.local",
+            ".env.new",
+            "Gemfile.new",
             ".ruby-version",
             ".tool-versions",
             "mise.toml",
@@ -305,6 +318,8 @@ fn what_has_an_effect_is_watched() {
         "Gemfile",
         "gems.locked",
         ".env.test",
+        ".env.new",
+        "Gemfile.new",
         "/opt/shared/Gemfile",
         "config/initializers/new.rb",
         "config/master.key",
@@ -324,6 +339,10 @@ fn what_has_an_effect_is_watched() {
 fn covers(target: &Target, path: &Path) -> bool {
     match target {
         Target::File(file) => file == path,
+        Target::Named { dir, prefixes } => {
+            let name = path.file_name().unwrap().to_string_lossy();
+            path.parent() == Some(dir) && prefixes.iter().any(|prefix| name.starts_with(prefix))
+        }
         Target::Tree {
             dir,
             extensions,

@@ -208,3 +208,43 @@ fn where_it_hangs_is_what_was_told_last() {
     let log = log([hangs_at(&["spec/a_spec.rb:1"]), hangs_at(&["spec/a_spec.rb:2"])]);
     assert_eq!(log.threads.unwrap()[0].frames, ["spec/a_spec.rb:2"]);
 }
+
+#[test]
+fn that_coverage_was_silenced_is_known() {
+    assert!(!log([]).coverage_skipped);
+    assert!(log([RunEvent::CoverageSkipped {}]).coverage_skipped);
+}
+
+/// A run that never ends must not fill the supervisor.
+#[test]
+fn of_endless_failures_the_first_keep_their_details_and_all_are_counted() {
+    let large = |n: u32| {
+        let mut end = end(&format!("./spec/a_spec.rb[1:{n}]"), ExampleStatus::Failed);
+        end.failure = Some(failure("RuntimeError", &"x".repeat(1024 * 1024)));
+        RunEvent::ExampleFinished(end)
+    };
+    let log = log((1..=40).map(large));
+    let kept = log.ended().filter(|end| end.failure.is_some()).count();
+    assert_eq!(counts(&log), [0, 40, 0]);
+    assert!((1..40).contains(&kept), "{kept}");
+    assert_eq!(log.stripped, 40 - kept as u64);
+    assert!(
+        log.ended().take(kept).all(|end| end.failure.is_some()),
+        "the first keep them"
+    );
+}
+
+#[test]
+fn an_error_outside_of_examples_is_one_without_its_details_too() {
+    let large = |n: usize| RunEvent::OutsideError {
+        context: format!("hook {n}"),
+        failure: failure("RuntimeError", &"x".repeat(1024 * 1024)),
+    };
+    let log = log((1..=40).map(large));
+    assert_eq!(log.outside.len(), 40);
+    let last = log.outside.last().unwrap();
+    assert_eq!(
+        (last.context.as_str(), &last.failure),
+        ("hook 40", &failure("RuntimeError", ""))
+    );
+}

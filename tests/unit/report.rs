@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use coatepec::config::IncludeStdout;
+use coatepec::process::kernel_view::KernelThread;
 use coatepec::run::RunId;
 use coatepec::run::log::RunLog;
 use coatepec::run::outcome::{Outcome, Verdict};
@@ -470,6 +471,35 @@ fn threads_are_named_and_cleaned() {
             .iter()
             .all(|thread| thread.backtrace == ["app/cart.rb:7"] && thread.status == "sleep")
     );
+}
+
+#[test]
+fn where_ruby_can_not_tell_the_kernel_does() {
+    let kernel = |name: &str, main| KernelThread {
+        name: name.to_owned(),
+        main,
+        doing: "sleeping in futex".to_owned(),
+    };
+    let seen = |events: Vec<RunEvent>| {
+        let facts = Facts {
+            kernel_threads: vec![kernel("ruby", true), kernel("vips worker", false)],
+            ..facts(log(events))
+        };
+        let threads = Report::new(facts, view(ROOMY), &paths()).threads;
+        threads
+            .into_iter()
+            .map(|thread| (thread.name, thread.status))
+            .collect::<Vec<_>>()
+    };
+    let told = |name: &str, status: &str| (name.to_owned(), status.to_owned());
+    assert_eq!(
+        seen(vec![]),
+        [
+            told("main", "sleeping in futex"),
+            told("vips worker", "sleeping in futex")
+        ]
+    );
+    assert_eq!(seen(vec![hangs_at(&[])]), [told("main", "sleep")]);
 }
 
 #[test]
