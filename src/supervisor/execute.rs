@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use tokio::net::unix::pipe;
-use tokio::time::{Interval, timeout};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::process::fds;
@@ -26,7 +26,7 @@ use crate::run::outcome::{End, Stop};
 use crate::run::output::Captured;
 use crate::run::state::{Action, Event, State};
 use crate::worker::launch::Plan;
-use crate::worker::protocol::{Record, RunRequest};
+use crate::worker::protocol::{Record, RunEvent, RunRequest};
 use crate::worker::tail::Tail;
 use crate::worker::zygote::{ForkEnd, Zygote};
 
@@ -258,7 +258,8 @@ struct Watched {
     limits: Limits,
     end: End,
     leftovers: Ended,
-    poll: Interval,
+    /// When to look at what it uses.
+    look_at: Instant,
     kernel_threads: Vec<KernelThread>,
 }
 
@@ -279,7 +280,7 @@ impl Watched {
             end: End::Unknown,
             leftovers: Ended::default(),
             kernel_threads: Vec::new(),
-            poll: tokio::time::interval_at((Instant::now() + POLL).into(), POLL),
+            look_at: Instant::now() + POLL,
         }
     }
 
@@ -315,26 +316,39 @@ impl Watched {
         loop {
             tokio::select! {
                 biased;
-                line = next_line(&mut self.events) => {
-                    if let Some(event) = self.hear(line) {
-                        return event;
-                    }
-                    // A run that never stops talking must not talk its deadline away.
-                    if state.wake_at().is_some_and(|at| Instant::now() >= at) {
-                        return Event::Tick;
-                    }
-                }
+                line = next_line(&mut self.events) => if let Some(event) = self.hear(line) {
+                    return event;
+                },
                 () = process.exited(), if !draining => return Event::Exited,
                 () = closed(&mut self.stdout, &mut self.stderr), if draining && self.events.is_none() => return Event::Closed,
-                () = cancel.cancelled(), if state.stop().is_none() && !draining => return Event::Cancelled,
-                () = until(state.wake_at()) => return Event::Tick,
-                _ = self.poll.tick(), if running => {
-                    if let Some(stop) = self.excess(process.target()) {
-                        return Event::Over(stop);
-                    }
-                }
+                () = cancel.cancelled(), if running => {}
+                () = until(state.wake_at()) => {}
+                () = until(Some(self.look_at)), if running => {}
+            }
+            // After each line, too: a run that never stops talking must not talk away its deadline or a limit.
+            if let Some(event) = self.due(state, process.target(), cancel) {
+                return event;
             }
         }
+    }
+
+    /// What is to happen at this moment whether or not the run has something to say.
+    fn due(&mut self, state: State, target: &Target, cancel: &CancellationToken) -> Option<Event> {
+        let now = Instant::now();
+        if state.wake_at().is_some_and(|at| now >= at) {
+            return Some(Event::Tick);
+        }
+        if !matches!(state, State::Running { .. }) {
+            return None;
+        }
+        if cancel.is_cancelled() {
+            return Some(Event::Cancelled);
+        }
+        if now < self.look_at {
+            return None;
+        }
+        self.look_at = now + POLL;
+        self.excess(target).map(Event::Over)
     }
 
     /// Whether the run uses more than it may at this moment.
@@ -350,14 +364,18 @@ impl Watched {
     fn hear(&mut self, line: Result<Option<Vec<u8>>, LineError>) -> Option<Event> {
         match line {
             Ok(Some(line)) => match serde_json::from_slice::<Record>(&line) {
-                Ok(record) => self.log.apply(record),
+                Ok(record) => {
+                    let told = matches!(record.e, RunEvent::Threads { .. });
+                    self.log.apply(record);
+                    return told.then_some(Event::Told);
+                }
                 Err(_) => self.log.ignore_line(),
             },
             Ok(None) => self.events = None,
             Err(LineError::TooLong { .. } | LineError::Half(_)) => self.log.ignore_line(),
             Err(LineError::Io(_)) => self.events = None,
         }
-        self.log.threads.is_some().then_some(Event::Told)
+        None
     }
 
     async fn act(&mut self, action: Action, process: &Process<'_>) {
