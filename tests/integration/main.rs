@@ -13,6 +13,7 @@ mod lifetime;
 mod locks;
 mod mcp;
 mod modes;
+mod no_room;
 mod odd_boots;
 mod odd_roots;
 mod process;

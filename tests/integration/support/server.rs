@@ -32,6 +32,7 @@ pub(crate) struct Setup {
     arguments: Vec<String>,
     env: Vec<(String, Option<String>)>,
     directory: Option<PathBuf>,
+    wrapper: Vec<String>,
 }
 
 impl Setup {
@@ -53,6 +54,12 @@ impl Setup {
     /// Instead of naming the root.
     pub(crate) fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
+        self
+    }
+
+    /// Started by another command, which must become it.
+    pub(crate) fn through(mut self, wrapper: &[&str]) -> Self {
+        self.wrapper = wrapper.iter().map(ToString::to_string).collect();
         self
     }
 }
@@ -333,8 +340,11 @@ impl Drop for Server {
 }
 
 fn command(app: &App, setup: &Setup, log: &Path) -> Command {
+    let binary = env!("CARGO_BIN_EXE_coatepec").to_owned();
+    let mut words = setup.wrapper.iter().chain([&binary]);
     #[expect(clippy::disallowed_methods, reason = "a client starts its server")]
-    let mut command = Command::new(env!("CARGO_BIN_EXE_coatepec"));
+    let mut command = Command::new(words.next().expect("at least the binary"));
+    command.args(words);
     match &setup.directory {
         Some(directory) => command.current_dir(directory),
         None => command.arg("--root").arg(app.root()),
