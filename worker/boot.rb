@@ -19,12 +19,14 @@ module Coatepec
         eager_load
       end
 
+      # Tells who holds on to what was there before; nil if nobody does.
       def reload
-        app = Rails.application
-        app.reloader.reload!
+        before = Held.names
+        Rails.application.reloader.reload!
         # The reloader of I18n looks at modification times only.
         I18n.reload!
         eager_load
+        Held.by(before)
       end
 
       # Wins over config/environments/test.rb, over the legacy setter and over initializers: a worker that can't

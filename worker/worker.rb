@@ -48,8 +48,8 @@ module Coatepec
     end
 
     def reload
-      Boot.reload
-      { inputs: Boot.inputs, eager_load_error: Boot.eager_load_error }
+      held = Boot.reload
+      { inputs: Boot.inputs, eager_load_error: Boot.eager_load_error, held: held }
     end
 
     def zygote(fields, ios)

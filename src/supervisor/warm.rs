@@ -20,7 +20,7 @@ use crate::run::outcome::Outcome;
 use crate::worker::environment::{self, Variables};
 use crate::worker::freshness::{Effect, Watch};
 use crate::worker::launch::Plan;
-use crate::worker::protocol::{Facts, Failure, Framework, GemProbe, Ready, Versions};
+use crate::worker::protocol::{Facts, Failure, Framework, GemProbe, Ready, Reloaded, Versions};
 use crate::worker::zygote::Zygote;
 use crate::worker::{Broken, Worker, ruby};
 
@@ -343,8 +343,14 @@ impl Warm {
         let reloaded = booted.worker.reload(setup.boot_limit()).await;
         prepared.boot += started.elapsed().as_secs_f64();
         match reloaded {
-            Ok((inputs, _)) => {
-                booted.watch = Watch::new(&setup.project.root, inputs, setup.test_dirs());
+            // Two of a class, and both in use.
+            Ok(Reloaded { held: Some(place), .. }) => {
+                prepared.trigger = Some(format!("rebooted: {place} holds a class that was reloaded"));
+                self.boot(setup, prepared).await
+            }
+            Ok(reloaded) => {
+                booted.watch = Watch::new(&setup.project.root, reloaded.inputs, setup.test_dirs());
+                booted.ready.eager_load_error = reloaded.eager_load_error;
                 booted.widen(since).await;
                 booted.pending = Effect::NewZygote;
                 Ok(())

@@ -27,6 +27,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("worker/failure.rb", include_str!("../../worker/failure.rb")),
     ("worker/fork.rb", include_str!("../../worker/fork.rb")),
     ("worker/guard.rb", include_str!("../../worker/guard.rb")),
+    ("worker/held.rb", include_str!("../../worker/held.rb")),
     ("worker/json.rb", include_str!("../../worker/json.rb")),
     (
         "worker/memory_database.rb",

@@ -25,7 +25,7 @@ use crate::process::procfs::{self, Identity};
 use crate::process::spawn::{self, Kept};
 use launch::Plan;
 use link::{Link, Lost};
-use protocol::{Ask, Failure, Framework, Inputs, Ready, Told};
+use protocol::{Ask, Failure, Framework, Ready, Reloaded, Told};
 use tail::Tail;
 use zygote::Zygote;
 
@@ -100,9 +100,9 @@ impl Worker {
     }
 
     /// Loads changed code again.
-    pub async fn reload(&mut self, limit: Duration) -> Result<(Inputs, f64), Broken> {
+    pub async fn reload(&mut self, limit: Duration) -> Result<Reloaded, Broken> {
         match timeout(limit, self.link.ask(&Ask::Reload {}, &[])).await {
-            Ok(Ok(Told::Reloaded { inputs, seconds, .. })) => Ok((inputs, seconds)),
+            Ok(Ok(Told::Reloaded(reloaded))) => Ok(reloaded),
             Ok(Ok(Told::ReloadFailed { error, .. })) => Err(self.broken(error).await),
             Ok(Ok(other)) => Err(self.died(&format!("an unexpected answer: {other:?}")).await),
             Ok(Err(lost)) => Err(self.died(&lost.to_string()).await),

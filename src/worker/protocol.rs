@@ -99,11 +99,7 @@ pub enum Told {
         seconds: f64,
         error: Failure,
     },
-    Reloaded {
-        seconds: f64,
-        inputs: Inputs,
-        eager_load_error: Option<Failure>,
-    },
+    Reloaded(Reloaded),
     ReloadFailed {
         seconds: f64,
         error: Failure,
@@ -143,7 +139,7 @@ pub struct GemProbe {
 pub struct Facts {
     /// Ruby's threads besides the main one, by name, else by where they were started.
     pub threads: Vec<String>,
-    /// All threads, by the kernel's name for them.
+    /// Threads that Ruby doesn't know of, by the kernel's name for them.
     pub native: Vec<String>,
     pub loaded: Vec<String>,
     pub live: Vec<String>,
@@ -171,6 +167,17 @@ pub struct Versions {
     pub rails: Option<String>,
     pub rspec: Option<String>,
     pub minitest: Option<String>,
+}
+
+/// A worker that has loaded changed code again.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Reloaded {
+    pub seconds: f64,
+    pub inputs: Inputs,
+    pub eager_load_error: Option<Failure>,
+    /// What of the app still holds a class that was replaced.
+    #[serde(default)]
+    pub held: Option<String>,
 }
 
 /// What a boot depended on, by what a change of it calls for; absolute paths.

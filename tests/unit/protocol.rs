@@ -11,7 +11,7 @@ use coatepec::run::log::RunLog;
 use coatepec::run::outcome::{End, Outcome, Stop, judge};
 use coatepec::worker::protocol::{
     Answer, Ask, Envelope, ExampleFinished, ExampleStatus, Facts, Failure, Filters, Framework, GemProbe, Identity,
-    Inputs, Location, ProcessMode, Ready, Record, RunEvent, RunRequest, Started, ThreadDump, Told, VERSION, Versions,
+    Inputs, Location, ProcessMode, Ready, Record, Reloaded, RunEvent, RunRequest, Started, ThreadDump, Told, VERSION, Versions,
 };
 
 use crate::told::failure;
@@ -225,11 +225,12 @@ fn a_boot_and_a_reload_fail_with_the_place() {
 #[test]
 fn a_reload_tells_what_the_boot_depends_on_now_and_what_could_not_be_loaded() {
     let reloaded = |name| match told(name).pop() {
-        Some(Told::Reloaded {
+        Some(Told::Reloaded(Reloaded {
             seconds: 0.25,
             inputs,
             eager_load_error,
-        }) => (inputs, eager_load_error),
+            held: None,
+        })) => (inputs, eager_load_error),
         other => panic!("{other:?}"),
     };
     assert_eq!(reloaded("reload"), (inputs(), None));
@@ -627,7 +628,7 @@ fn name_of_told(told: &Told) -> &'static str {
         Told::Hello { .. } => "hello",
         Told::Ready(_) => "ready",
         Told::BootFailed { .. } => "boot_failed",
-        Told::Reloaded { .. } => "reloaded",
+        Told::Reloaded(_) => "reloaded",
         Told::ReloadFailed { .. } => "reload_failed",
         Told::Forked { .. } => "forked",
         Told::Loaded { .. } => "loaded",
