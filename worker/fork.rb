@@ -55,7 +55,10 @@ module Coatepec
         end
       end
 
-      def close_listening = listeners.each(&:close)
+      # Nothing takes the number, which its owner, of Ruby or of C, will close one day.
+      def close_listening
+        listeners.each { |socket| IO.for_fd(socket.fileno, autoclose: false).reopen(File::NULL) }
+      end
 
       # Points the standard streams at a run's own pipes. By descriptor, so that C code and subprocesses follow.
       def redirect(out, err)
@@ -81,12 +84,18 @@ module Coatepec
         { lost: true }
       end
 
+      # By descriptor: what a C library listens on is no object of Ruby's.
       def listeners
         require "socket"
-        sockets = ObjectSpace.each_object(BasicSocket).reject(&:closed?)
-        sockets.select { |socket| socket.getsockopt(:SOCKET, :ACCEPTCONN).bool }
-      rescue StandardError
-        []
+        descriptors = Dir.children(File.directory?("/proc/self/fd") ? "/proc/self/fd" : "/dev/fd")
+        descriptors.filter_map { |descriptor| listener(descriptor.to_i) }
+      end
+
+      def listener(descriptor)
+        socket = Socket.for_fd(descriptor).tap { |found| found.autoclose = false }
+        socket if socket.getsockopt(:SOCKET, :ACCEPTCONN).bool
+      rescue SystemCallError
+        nil # No socket, or the one that listed them.
       end
 
       def flush(io)

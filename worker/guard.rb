@@ -27,8 +27,8 @@ module Coatepec
         (Thread.list - [Thread.main]).map { |thread| Json.text(thread.name || created_at(thread)) }
       end
 
-      # Threads of C libraries, which only the kernel knows, by the name that it has for them: often that of the process,
-      # as has the one by which Ruby itself keeps time.
+      # Threads of C libraries, which only the kernel knows, by the name that it has for them: often that of the
+      # process, as has the one by which Ruby itself keeps time.
       def native
         own = Thread.list.map { |thread| thread.native_thread_id.to_s }
         names = (Dir.children("/proc/self/task") - own).filter_map { |task| task_name(task) }

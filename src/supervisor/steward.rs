@@ -239,6 +239,7 @@ impl Steward {
         if let Err(problem) = serving.lock(self.warm.booted()).await {
             return serving.stopped_by(problem);
         }
+        self.warm.give_up_ports().await;
         serving.call.begin();
         self.board.running(serving.id);
         let request = serving::request(serving.id, &serving.call.checked, ProcessMode::Spawn);

@@ -190,6 +190,15 @@ impl Warm {
         }
     }
 
+    /// A fresh process boots the app beside the warm one, and could not listen where that one does.
+    pub async fn give_up_ports(&mut self) {
+        let listening = self.booted.as_ref().map(|booted| booted.ready.listening.join(", "));
+        if let Some(listening) = listening.filter(|listening| !listening.is_empty()) {
+            self.gone = Some(format!("rebooted: a fresh process needed {listening} for itself"));
+            self.retire().await;
+        }
+    }
+
     /// A zygote that proved unusable during a run.
     pub async fn drop_zygote(&mut self) {
         if let Some(booted) = &mut self.booted {
