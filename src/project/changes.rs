@@ -30,6 +30,11 @@ const LONGEST_TICK_NS: i128 = 2_000_000_000;
 pub enum Target {
     /// One file, through symlinks. That it does not exist yet is fine: its creation is a change.
     File(PathBuf),
+    /// The regular files directly in a directory whose names begin with one of these, and symlinks to such.
+    Named {
+        dir: PathBuf,
+        prefixes: &'static [&'static str],
+    },
     /// All regular files below a directory. A symlink to a file counts as one; a symlink to a
     /// directory is not followed.
     Tree {
@@ -286,6 +291,7 @@ impl Walk {
                     self.add(path.clone(), &metadata);
                 }
             }
+            Target::Named { dir, prefixes } => self.named(dir, prefixes),
             Target::Tree {
                 dir,
                 extensions,
@@ -299,6 +305,16 @@ impl Walk {
                         exclude,
                     },
                 );
+            }
+        }
+    }
+
+    fn named(&mut self, dir: &Path, prefixes: &[&str]) {
+        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let wanted = |prefix: &&str| name.as_encoded_bytes().starts_with(prefix.as_bytes());
+            if let (true, Ok(kind)) = (prefixes.iter().any(wanted), entry.file_type()) {
+                self.entry(&entry, kind, entry.path());
             }
         }
     }

@@ -72,6 +72,7 @@ fn directories(targets: &[Target]) -> HashMap<PathBuf, RecursiveMode> {
                     .filter(|dir| dir.is_dir())
                     .map(|dir| beside(&mut directories, dir))
             }
+            Target::Named { dir, .. } => beside(&mut directories, dir),
             Target::Tree { .. } => {}
         }
     }

@@ -22,22 +22,19 @@ pub enum Effect {
     Reboot,
 }
 
-/// Files in the root that decide how the app boots, besides its Gemfiles.
+/// Files in the root that decide how the app boots.
 const BOOT_FILES: &[&str] = &[
-    ".env",
-    ".env.local",
-    ".env.test",
-    ".env.test.local",
     ".ruby-version",
     ".ruby-gemset",
     ".tool-versions",
     "mise.toml",
     ".mise.toml",
-    "Gemfile",
-    "Gemfile.lock",
     "gems.rb",
     "gems.locked",
 ];
+
+/// The same, by how their names begin: a Gemfile may read a Gemfile.local, once there is one.
+const BOOT_PREFIXES: &[&str] = &[".env", "Gemfile"];
 
 /// Files in the root that the test framework reads before the helper.
 const FRAMEWORK_FILES: &[&str] = &[".rspec", ".rspec-local"];
@@ -97,6 +94,10 @@ impl Watch {
         targets.extend(self.config_dirs().iter().map(|dir| tree(dir, None)));
         targets.push(tree(&self.root.join("db"), Some(&["rb", "sql"])));
         targets.push(tree(&self.root.join("lib"), Some(&["rb"])));
+        targets.push(Target::Named {
+            dir: self.root.clone(),
+            prefixes: BOOT_PREFIXES,
+        });
         let named = BOOT_FILES
             .iter()
             .chain(FRAMEWORK_FILES)
@@ -109,7 +110,9 @@ impl Watch {
 
     /// What a change of this file calls for.
     pub fn effect(&self, path: &Path) -> Effect {
-        if self.inputs.gemfiles.iter().any(|file| file == path) || self.in_root(path, BOOT_FILES) {
+        if of_an_editor(path) {
+            Effect::Nothing
+        } else if self.inputs.gemfiles.iter().any(|file| file == path) || self.boot_file(path) {
             Effect::Reboot
         } else if self.reloadable(path) {
             Effect::Reload
@@ -170,6 +173,12 @@ impl Watch {
         dirs
     }
 
+    fn boot_file(&self, path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        let begins = BOOT_PREFIXES.iter().any(|prefix| name.starts_with(prefix.as_bytes()));
+        self.in_root(path, BOOT_FILES) || (begins && path.parent() == Some(&self.root))
+    }
+
     fn in_root(&self, path: &Path, names: &[&str]) -> bool {
         path.parent() == Some(&self.root) && names.iter().any(|name| path.ends_with(name))
     }
@@ -182,6 +191,14 @@ fn tree(dir: &Path, extensions: Option<&[&str]>) -> Target {
         extensions,
         exclude: Vec::new(),
     }
+}
+
+/// What editors put beside a file while it is open, and when they save it.
+fn of_an_editor(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let ends = ["~", ".swp", ".swo", ".swx", ".kate-swp", "___jb_tmp___", "___jb_old___"];
+    let begins = [".#", "#", ".goutputstream-"];
+    ends.iter().any(|end| name.ends_with(end)) || begins.iter().any(|begin| name.starts_with(begin)) || name == "4913"
 }
 
 fn ruby(path: &Path) -> bool {

@@ -398,3 +398,29 @@ fn a_file_put_back_to_an_older_baseline_is_a_change_again() {
         [change(".env", Created), change(WIDGET, Modified)]
     );
 }
+
+#[test]
+fn files_are_watched_by_how_their_names_begin_and_not_further_down() {
+    let site = Site::new();
+    let targets = [Target::Named {
+        dir: site.path(""),
+        prefixes: &["Gemfile", ".env"],
+    }];
+    site.write("Gemfile", "1");
+    let mut baseline = Snapshot::take(&targets);
+    site.write("Gemfile", "2");
+    site.write(".env.test", "new");
+    for other in ["sub/Gemfile", "NotAGemfile", "env"] {
+        site.write(other, "not asked for");
+    }
+    std::os::unix::fs::symlink(site.path("env"), site.path("Gemfile.link")).unwrap();
+    let changes = site.diff_to(&mut baseline, &Snapshot::look(&targets));
+    assert_eq!(
+        changes,
+        [
+            change(".env.test", ChangeKind::Created),
+            change("Gemfile", ChangeKind::Modified),
+            change("Gemfile.link", ChangeKind::Created),
+        ]
+    );
+}
