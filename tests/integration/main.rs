@@ -21,5 +21,6 @@ mod process_channel;
 mod process_support;
 mod results;
 mod selectors;
+mod soak;
 mod support;
 mod survival;

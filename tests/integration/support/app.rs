@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -54,6 +55,12 @@ impl App {
         };
         app.write(".coatepec.yml", SETTINGS);
         app
+    }
+
+    /// For a test that is meant to take minutes.
+    pub(crate) fn lasting(mut self, limit: Duration) -> App {
+        self._watchdog = Watchdog::lasting(limit);
+        self
     }
 
     pub(crate) fn root(&self) -> &Path {

@@ -16,9 +16,13 @@ pub(super) struct Watchdog(#[expect(dead_code, reason = "its end is the news")] 
 
 impl Watchdog {
     pub(super) fn new() -> Self {
+        Watchdog::lasting(LIMIT)
+    }
+
+    pub(super) fn lasting(limit: Duration) -> Self {
         let (watched, over) = channel();
         std::thread::spawn(move || {
-            if over.recv_timeout(LIMIT) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            if over.recv_timeout(limit) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
                 EXPIRED.store(true, Ordering::Release);
                 tree::kill_all();
             }
