@@ -4,6 +4,8 @@ module Coatepec
   # The warm process: Rails booted, no test code loaded. Everything happens on the main thread, because some native
   # libraries only survive a fork from the thread that initialised them.
   class Worker
+    include Questions
+
     def initialize(wire)
       @wire = wire
     end
@@ -22,10 +24,7 @@ module Coatepec
       when :boot then attempt("ready", "boot_failed") { boot(fields) }
       when :reload then attempt("reloaded", "reload_failed") { reload }
       when :zygote then zygote(fields, ios)
-      when :reap then @wire.answer("reaped", **Fork.reap(fields[:pid]))
-      when :facts then @wire.answer("facts", **Guard.facts(fields[:gems]))
-      when :ping then @wire.answer("pong")
-      else @wire.answer("refused", reason: "unknown question #{name}")
+      else answer_common(name, fields)
       end
     end
 
@@ -53,14 +52,10 @@ module Coatepec
     end
 
     def zygote(fields, ios)
-      pid = Fork.start do
+      answer_fork(ios) do
         @wire.close
         Zygote.new(fields, *ios).run
       end
-      ios.each(&:close)
-      @wire.answer("forked", pid: pid)
-    rescue SystemCallError => e
-      @wire.answer("refused", reason: "failed to fork: #{e.message}")
     end
   end
 end

@@ -3,6 +3,8 @@
 module Coatepec
   # Has the test framework and the app's helper loaded, and forks a child for each run.
   class Zygote
+    include Questions
+
     def initialize(request, socket, out, err)
       @request = request
       @wire = Wire.new(UNIXSocket.for_fd(socket.fileno).tap { socket.autoclose = false })
@@ -40,21 +42,10 @@ module Coatepec
     def serve
       @wire.each_question do |name, fields, ios|
         case name
-        when :run then fork_run(fields, ios)
-        when :facts then @wire.answer("facts", **Guard.facts(fields[:gems]))
-        when :reap then @wire.answer("reaped", **Fork.reap(fields[:pid]))
-        when :ping then @wire.answer("pong")
-        else @wire.answer("refused", reason: "unknown question #{name}")
+        when :run then answer_fork(ios) { child(fields, *ios) }
+        else answer_common(name, fields)
         end
       end
-    end
-
-    def fork_run(fields, ios)
-      pid = Fork.start { child(fields, *ios) }
-      ios.each(&:close)
-      @wire.answer("forked", pid: pid)
-    rescue SystemCallError => e
-      @wire.answer("refused", reason: "failed to fork: #{e.message}")
     end
 
     def child(fields, out, err, events, go)

@@ -33,6 +33,7 @@ const SOURCES: &[(&str, &str)] = &[
         "worker/memory_database.rb",
         include_str!("../../worker/memory_database.rb"),
     ),
+    ("worker/questions.rb", include_str!("../../worker/questions.rb")),
     ("worker/record.rb", include_str!("../../worker/record.rb")),
     ("worker/rspec.rb", include_str!("../../worker/rspec.rb")),
     ("worker/wire.rb", include_str!("../../worker/wire.rb")),

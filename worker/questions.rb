@@ -1,0 +1,28 @@
+# frozen_string_literal: true
+
+module Coatepec
+  # What worker and zygote answer alike.
+  module Questions
+    private
+
+    def answer_common(name, fields)
+      case name
+      when :facts then @wire.answer("facts", **Guard.facts(fields[:gems]))
+      when :reap then @wire.answer("reaped", **Fork.reap(fields[:pid]))
+      when :ping then @wire.answer("pong")
+      else refuse("unknown question #{name}")
+      end
+    end
+
+    # Forks, lets go of what only the fork needs, and tells of it.
+    def answer_fork(ios, &)
+      pid = Fork.start(&)
+      ios.each(&:close)
+      @wire.answer("forked", pid: pid)
+    rescue SystemCallError => e
+      refuse("failed to fork: #{e.message}")
+    end
+
+    def refuse(reason) = @wire.answer("refused", reason: reason)
+  end
+end
