@@ -81,8 +81,13 @@ const FAILING: &[Fault] = &[
     fault("inspect_raises", "failed", [3, 1, 0, 0, 0], ""),
     fault("invalid_bytes", "failed", [4, 2, 0, 0, 0], ""),
     fault("long_message", "failed", [3, 2, 0, 0, 0], "a long story"),
-    // The third example can't load its matcher any more.
-    fault("low_fd_limit", "failed", [3, 2, 0, 0, 0], "Too many open files"),
+    // Whether the third one can still load its matcher depends on what was loaded before.
+    Fault {
+        name: "low_fd_limit",
+        outcome: "failed",
+        counts: None,
+        says: "Too many open files",
+    },
     fault(
         "message_raises",
         "failed",

@@ -767,7 +767,7 @@ fn a_change_during_a_boot_or_a_load_is_not_lost() {
     let server = app.server();
     let mut wrong = Deviations::default();
     during(&app, &server, &|| {
-        app.edit("lib/slugger.rb", r#"/[^a-z0-9]+/, "-""#, r#"/[^a-z0-9]+/, "_""#)
+        app.edit("lib/slugger.rb", r#"/[^a-z0-9]+/, "-""#, r#"/[^a-z0-9]+/, "_""#);
     });
     wrong.equal(
         "after an edit during the boot",
@@ -779,7 +779,7 @@ fn a_change_during_a_boot_or_a_load_is_not_lost() {
     app.write("config/initializers/slugger.rb", "require 'slugger'\n");
     app.append("spec/rails_helper.rb", wait);
     during(&app, &server, &|| {
-        app.edit("spec/support/json_helper.rb", "def json", "def parsed")
+        app.edit("spec/support/json_helper.rb", "def json", "def parsed");
     });
     let methods = see(&app, &server, "JsonHelper.instance_methods.inspect").0;
     wrong.equal(

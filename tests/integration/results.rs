@@ -221,8 +221,9 @@ fn a_failing_run_tells_what_failed_where_and_how_to_run_it_again() {
     wrong.equal("counts", counts(&report), [8, 7, 0, 0, 0]);
     let failure = |id: &str| {
         let all = report["failures"].as_array().into_iter().flatten();
-        all.cloned()
+        all.clone()
             .find(|failure| failure["id"] == format!("{file}[{id}]"))
+            .cloned()
             .unwrap_or_default()
     };
 
