@@ -193,6 +193,25 @@ fn a_new_file_beside_loaded_ones_in_lib_costs_a_boot() {
 }
 
 #[test]
+fn what_an_editor_leaves_beside_a_file_costs_nothing() {
+    check(
+        Effect::Nothing,
+        &[
+            "Gemfile~",
+            ".env.swp",
+            "config/.routes.rb.swp",
+            "config/.#database.yml",
+            "config/#database.yml#",
+            "config/4913",
+            "config/locales/en.yml~",
+            "app/models/.#cart.rb",
+            "spec/support/.goutputstream-X1",
+            "db/schema.rb___jb_tmp___",
+        ],
+    );
+}
+
+#[test]
 fn what_the_worker_loaded_costs_a_boot_though_the_zygote_required_it_too() {
     check(Effect::Reboot, &["lib/tax.rb"]);
 }

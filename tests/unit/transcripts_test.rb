@@ -96,7 +96,7 @@ class TranscriptsTest < Minitest::Test
         if line["ask"]
           asked = ask(line)
         else
-          told = JSON.parse(@socket.gets || @test.flunk("#{name}: hung up before #{line}"))
+          told = JSON.parse(@socket.gets || @test.flunk("#{name}: hung up before #{line}\n#{last_words}"))
           @test.assert_like(line, @test.placed(told, @root), name)
           follow(line["told"], told["told"], asked, &)
         end
@@ -114,6 +114,8 @@ class TranscriptsTest < Minitest::Test
     attr_reader :given
 
     private
+
+    def last_words = File.read(File.join(@root, "stderr.txt"))
 
     def ask(line)
       name = line["ask"].keys.first

@@ -33,7 +33,7 @@ module Started
   def start(role, root, fds)
     env = { "COATEPEC_ROLE" => role, "COATEPEC_CODE_HASH" => "0123456789abcdef", "RAILS_ENV" => "test" }
     env.merge!(fds.transform_values { |io| io.fileno.to_s })
-    streams = { in: File::NULL, out: File::NULL, err: File::NULL }
+    streams = { in: File::NULL, out: File::NULL, err: File.join(root, "stderr.txt") }
     pid = spawn(env, RbConfig.ruby, "-e", START, chdir: root, **streams, **fds.values.to_h { |io| [io, io] })
     fds.each_value(&:close)
     pid
