@@ -11,7 +11,8 @@ use coatepec::run::log::RunLog;
 use coatepec::run::outcome::{End, Outcome, Stop, judge};
 use coatepec::worker::protocol::{
     Answer, Ask, Envelope, ExampleFinished, ExampleStatus, Facts, Failure, Filters, Framework, GemProbe, Identity,
-    Inputs, Location, ProcessMode, Ready, Record, Reloaded, RunEvent, RunRequest, Started, ThreadDump, Told, VERSION, Versions,
+    Inputs, Location, ProcessMode, Ready, Record, Reloaded, RunEvent, RunRequest, Started, ThreadDump, Told, VERSION,
+    Versions,
 };
 
 use crate::told::failure;
