@@ -2,12 +2,17 @@
 //!
 //! Nothing here fails: a process that can't be read is one that is gone.
 
+use std::time::Duration;
+
 use nix::unistd::Pid;
 
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{Children, command, stat};
 #[cfg(target_os = "linux")]
 pub use linux::{Children, command, stat};
+
+/// How often a process is looked at that may be stopped: the kernel tells only its parent of that.
+const POLL: Duration = Duration::from_millis(250);
 
 /// One process for all time: the kernel reuses a pid, but not together with its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -34,6 +39,13 @@ pub struct Proc {
 /// Whether this very process is stopped, and so neither answers nor ends until somebody lets it go on.
 pub fn is_stopped(id: Identity) -> bool {
     stat(id.pid).is_some_and(|found| found.id == id && found.stopped())
+}
+
+/// Returns once it is.
+pub async fn stopped(id: Identity) {
+    while !is_stopped(id) {
+        tokio::time::sleep(POLL).await;
+    }
 }
 
 impl Proc {

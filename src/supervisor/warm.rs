@@ -10,7 +10,6 @@ use tokio::task::spawn_blocking;
 use super::lock::{Locks, Taken};
 use crate::config::Config;
 use crate::error::Result;
-use crate::process::tree::{self, Target};
 use crate::process::usage;
 use crate::project::changes::{self, Change, Snapshot};
 use crate::project::{Project, Rules};
@@ -364,6 +363,8 @@ impl Warm {
                 booted.pending = Effect::NewZygote;
                 Ok(())
             }
+            // A boot loads the changed code just as well.
+            Err(_) if !booted.worker.alive().await => self.boot_instead(setup, prepared).await,
             // Half of the app may be loaded: nothing may ever be answered from it.
             Err(broken) => {
                 self.gone = Some("rebooted: the last reload failed".to_owned());
@@ -485,16 +486,10 @@ impl Booted {
         }
     }
 
-    /// Kills the zygote and what its helper started, then has the worker reap it.
     async fn drop_zygote(&mut self) {
         let Some(zygote) = self.zygote.take() else { return };
         self.pending = self.pending.max(Effect::NewZygote);
-        let pid = zygote.pid;
-        if let Some(target) = Target::run(self.worker.keeper(), nix::unistd::Pid::from_raw(pid)) {
-            tree::end(&target, Duration::ZERO).await;
-        }
-        drop(zygote);
-        self.worker.reap(pid).await;
+        self.worker.end_zygote(zygote.pid).await;
     }
 }
 

@@ -12,17 +12,20 @@ pub mod tail;
 pub mod version_manager;
 pub mod zygote;
 
+use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nix::unistd::Pid;
 use tokio::sync::mpsc;
+use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use crate::error::Error;
 use crate::process::keeper::Exit;
 use crate::process::procfs::{self, Identity};
 use crate::process::spawn::{self, Kept};
+use crate::process::tree::{self, Target};
 use launch::Plan;
 use link::{Link, Lost};
 use protocol::{Ask, Failure, Framework, Ready, Reloaded, Told};
@@ -86,7 +89,7 @@ impl Worker {
             root: root.to_owned(),
             environment: environment.to_owned(),
         };
-        let booted = timeout(limit, async {
+        let booted = answer(self.process, limit, async {
             self.greet().await?;
             self.link.ask(&ask, &[]).await.map_err(|lost| Lost::to_string(&lost))
         });
@@ -101,11 +104,11 @@ impl Worker {
 
     /// Loads changed code again.
     pub async fn reload(&mut self, limit: Duration) -> Result<Reloaded, Broken> {
-        match timeout(limit, self.link.ask(&Ask::Reload {}, &[])).await {
+        match self.ask(limit, &Ask::Reload {}, &[]).await {
             Ok(Ok(Told::Reloaded(reloaded))) => Ok(reloaded),
             Ok(Ok(Told::ReloadFailed { error, .. })) => Err(self.broken(error).await),
             Ok(Ok(other)) => Err(self.died(&format!("an unexpected answer: {other:?}")).await),
-            Ok(Err(lost)) => Err(self.died(&lost.to_string()).await),
+            Ok(Err(cause)) => Err(self.died(&cause).await),
             Err(_) => Err(self.broken(too_slow("reload", limit)).await),
         }
     }
@@ -122,23 +125,32 @@ impl Worker {
             framework,
             preload: preload.to_vec(),
         };
-        let pid = match timeout(REPLY, self.link.ask(&ask, &fds.borrow())).await {
+        let pid = match self.ask(REPLY, &ask, &fds.borrow()).await {
             Ok(Ok(Told::Forked { pid })) => pid,
             Ok(Ok(Told::Refused { reason })) => return Err(Broken::ours(&reason)),
             Ok(Ok(other)) => return Err(self.died(&format!("an unexpected answer: {other:?}")).await),
-            Ok(Err(lost)) => return Err(self.died(&lost.to_string()).await),
+            Ok(Err(cause)) => return Err(self.died(&cause).await),
             Err(_) => return Err(self.died("no answer").await),
         };
         drop(fds);
-        Zygote::load(pid, pipes, limit).await
+        let loaded = Zygote::load(pid, pipes, limit).await;
+        if loaded.is_err() {
+            self.end_zygote(pid).await;
+        }
+        loaded
     }
 
     /// Whether it answers.
     pub async fn alive(&self) -> bool {
-        matches!(
-            timeout(REPLY, self.link.ask(&Ask::Ping {}, &[])).await,
-            Ok(Ok(Told::Pong {}))
-        )
+        matches!(self.ask(REPLY, &Ask::Ping {}, &[]).await, Ok(Ok(Told::Pong {})))
+    }
+
+    /// Kills a zygote and what its helper started, and reaps it.
+    pub async fn end_zygote(&self, pid: i32) {
+        if let Some(target) = Target::run(self.keeper(), Pid::from_raw(pid)) {
+            tree::end(&target, Duration::ZERO).await;
+        }
+        let _ = self.ask(REPLY, &Ask::Reap { pid }, &[]).await;
     }
 
     /// Why it is of no use any more although nobody has said that it ended.
@@ -152,11 +164,6 @@ impl Worker {
         }
     }
 
-    /// Waits for a zygote that has ended, so that its pid is free again.
-    pub async fn reap(&self, pid: i32) {
-        let _ = timeout(REPLY, self.link.ask(&Ask::Reap { pid }, &[])).await;
-    }
-
     /// Waits for its end, and tells of it.
     pub async fn ended(&self) -> String {
         describe(self.kept.exited().await)
@@ -165,6 +172,11 @@ impl Worker {
     /// Ends it and everything below it. It holds no state that a TERM could save.
     pub async fn end(self) {
         self.kept.end(Duration::ZERO).await;
+    }
+
+    async fn ask(&self, limit: Duration, ask: &Ask, fds: &[BorrowedFd<'_>]) -> Result<Result<Told, String>, Elapsed> {
+        let asked = async { self.link.ask(ask, fds).await.map_err(|lost| lost.to_string()) };
+        answer(self.process, limit, asked).await
     }
 
     /// The very first line must be from a worker of this build.
@@ -235,6 +247,18 @@ impl Broken {
             failure,
             stderr: String::new(),
         }
+    }
+}
+
+/// What a process answers within `limit`. Nobody waits for one that was stopped.
+async fn answer<T>(
+    of: Identity,
+    limit: Duration,
+    answer: impl Future<Output = Result<T, String>>,
+) -> Result<Result<T, String>, Elapsed> {
+    tokio::select! {
+        answer = timeout(limit, answer) => answer,
+        () = procfs::stopped(of) => Ok(Err("it was stopped".to_owned())),
     }
 }
 

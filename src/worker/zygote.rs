@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use nix::unistd::Pid;
 use tokio::net::unix::{OwnedReadHalf, pipe};
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::link::Link;
@@ -16,7 +17,7 @@ use crate::process::channel::{self, Sender};
 use crate::process::fds;
 use crate::process::lines::LineReader;
 use crate::process::pidfd::PidFd;
-use crate::process::procfs;
+use crate::process::procfs::{self, Identity};
 
 #[derive(Debug)]
 pub struct Zygote {
@@ -90,40 +91,29 @@ impl Zygote {
             stdout,
             stderr,
         } = pipes;
-        let (link, mut said) = Link::new(sender, reader);
+        let (link, said) = Link::new(sender, reader);
         let (stdout, stderr) = (Tail::read(stdout), Tail::read(stderr));
-        let failure = match timeout(limit, said.recv()).await {
-            Ok(Some(Told::Loaded {
-                seconds,
-                features,
-                versions,
-            })) => match PidFd::open(Pid::from_raw(pid)) {
-                Ok(process) => {
-                    let loaded = Loaded {
-                        seconds,
-                        features,
-                        versions,
-                    };
-                    return Ok(Zygote {
-                        link,
-                        process,
-                        pid,
-                        stdout,
-                        stderr,
-                        loaded,
-                    });
-                }
-                Err(_) => died("died as soon as it had loaded the helper".to_owned()),
-            },
-            Ok(Some(Told::LoadFailed { error, .. })) => error,
-            Ok(Some(other)) => died(format!("began with {other:?}")),
-            Ok(None) => died("ended the process without a word (exit! in the test helper, or a crash)".to_owned()),
-            Err(_) => too_slow("load of the test helper", limit),
+        // The worker reaps it only when told to, so that this is the one that was forked.
+        let loaded = match PidFd::open(Pid::from_raw(pid)) {
+            Ok(process) => first_words(said, process.id(), limit)
+                .await
+                .map(|loaded| (process, loaded)),
+            Err(_) => Err(died("died at once")),
         };
-        Err(Broken {
-            failure,
-            stderr: stderr.settled().await,
-        })
+        match loaded {
+            Ok((process, loaded)) => Ok(Zygote {
+                link,
+                process,
+                pid,
+                stdout,
+                stderr,
+                loaded,
+            }),
+            Err(failure) => Err(Broken {
+                failure,
+                stderr: stderr.settled().await,
+            }),
+        }
     }
 
     /// Forks the process of a run; it waits for its `go`.
@@ -171,7 +161,35 @@ impl Zygote {
     }
 }
 
-fn died(what: String) -> Failure {
+/// What it says of the load, within `limit`.
+async fn first_words(
+    mut said: mpsc::UnboundedReceiver<Told>,
+    process: Identity,
+    limit: Duration,
+) -> Result<Loaded, Failure> {
+    let heard = tokio::select! {
+        heard = timeout(limit, said.recv()) => heard.map_err(|_| too_slow("load of the test helper", limit))?,
+        () = procfs::stopped(process) => return Err(died("was stopped while it loaded the helper")),
+    };
+    match heard {
+        Some(Told::Loaded {
+            seconds,
+            features,
+            versions,
+        }) => Ok(Loaded {
+            seconds,
+            features,
+            versions,
+        }),
+        Some(Told::LoadFailed { error, .. }) => Err(error),
+        Some(other) => Err(died(&format!("began with {other:?}"))),
+        None => Err(died(
+            "ended the process without a word (exit! in the test helper, or a crash)",
+        )),
+    }
+}
+
+fn died(what: &str) -> Failure {
     Failure {
         class: "ZygoteDied".to_owned(),
         message: format!("the zygote {what}"),

@@ -1,0 +1,135 @@
+//! What hangs, is stopped or dies while the app is made warm: it is noticed, it leaves nothing, and the next call works.
+
+use std::fs;
+
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+use crate::support::{App, Deviations, Pending, Server, eventually};
+
+const SPEC: &str = "spec/services/price_list_spec.rb";
+
+/// Says which process loads it, and waits until it may go on.
+const GATE: &str = r#"
+unless File.exist?("tmp/go")
+  File.write("tmp/part", Process.pid.to_s)
+  File.rename("tmp/part", "tmp/waiting")
+  sleep 0.01 until File.exist?("tmp/go")
+end
+"#;
+
+#[test]
+fn a_helper_that_can_not_be_loaded_leaves_no_process() {
+    let app = App::copy();
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    passes(&mut wrong, &server, "at first");
+    let worker = pid(&server.at_rest()["worker_pid"]);
+    app.setting("boot_timeout_seconds: 5");
+    for (kind, text) in [
+        ("raises", "raise 'no'"),
+        ("leaves", "exit!(0)"),
+        ("hangs", "trap('TERM', 'IGNORE'); sleep"),
+    ] {
+        app.write("spec/support/broken.rb", text);
+        for _ in 0..2 {
+            let report = server.run([SPEC]);
+            wrong.equal(kind, &report["outcome"], "load_error");
+            wrong.equal(kind, children(worker), 0);
+        }
+    }
+    app.remove("spec/support/broken.rb");
+    passes(&mut wrong, &server, "at the end");
+    wrong.equal("the same worker", pid(&server.at_rest()["worker_pid"]), worker);
+    wrong.none();
+    server.stop();
+}
+
+/// Nothing was run yet, so that a new worker can do it as well.
+#[test]
+fn a_worker_that_is_lost_in_a_reload_is_replaced_within_the_call() {
+    let app = App::copy();
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    for how in [Signal::SIGSTOP, Signal::SIGKILL] {
+        passes(&mut wrong, &server, &format!("before {how}"));
+        app.write("app/models/gate.rb", format!("{GATE}\nclass Gate; end\n"));
+        let call = server.begin([SPEC], json!({}));
+        let worker = waiting(&app);
+        wrong.equal("it is the worker", worker, pid(&server.status()["worker_pid"]));
+        server.signal_to(worker, how);
+        app.write("tmp/go", "");
+        let report = server.report(call);
+        wrong.check(report["outcome"] == "passed", || format!("{how}: {report}"));
+        wrong.check(
+            report["trigger"]
+                .as_str()
+                .is_some_and(|why| why.starts_with("rebooted: the worker")),
+            || format!("{how}: {report}"),
+        );
+        app.remove("app/models/gate.rb");
+        app.remove("tmp/go");
+        nothing_else(&mut wrong, &server, &how.to_string());
+    }
+    wrong.none();
+    server.stop();
+}
+
+#[test]
+fn a_zygote_that_is_lost_while_it_loads_the_helper_is_named_and_replaced() {
+    let app = App::copy();
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    for (how, says) in [(Signal::SIGSTOP, "was stopped"), (Signal::SIGKILL, "without a word")] {
+        passes(&mut wrong, &server, &format!("before {how}"));
+        // Another text each time, or there would be nothing to load.
+        app.write("spec/support/gate.rb", format!("{GATE}# {how}\n"));
+        let call: Pending = server.begin([SPEC], json!({}));
+        server.signal_to(waiting(&app), how);
+        let report = server.report(call);
+        wrong.equal(&how.to_string(), &report["outcome"], "load_error");
+        wrong.check(
+            report["error"]["message"]
+                .as_str()
+                .is_some_and(|message| message.contains(says)),
+            || format!("{how}: {report}"),
+        );
+        app.write("tmp/go", "");
+        passes(&mut wrong, &server, &format!("after {how}"));
+        app.remove("tmp/go");
+        nothing_else(&mut wrong, &server, &how.to_string());
+    }
+    wrong.none();
+    server.stop();
+}
+
+fn passes(wrong: &mut Deviations, server: &Server, when: &str) {
+    let report = server.run([SPEC]);
+    wrong.check(report["outcome"] == "passed", || format!("{when}: {report}"));
+}
+
+fn nothing_else(wrong: &mut Deviations, server: &Server, what: &str) {
+    let left = server.beside_the_warm_tree();
+    wrong.check(left.is_empty(), || format!("{what}: left: {left:?}"));
+}
+
+/// The process that waits at the gate.
+fn waiting(app: &App) -> i32 {
+    let path = app.path("tmp/waiting");
+    let pid = eventually("somebody waits at the gate", || {
+        path.exists().then(|| app.read("tmp/waiting").parse().ok())?
+    });
+    app.remove("tmp/waiting");
+    pid
+}
+
+fn pid(value: &Value) -> i32 {
+    value.as_i64().and_then(|pid| i32::try_from(pid).ok()).expect("a pid")
+}
+
+/// Of a process, the dead that nobody has reaped included.
+fn children(of: i32) -> usize {
+    let children = |task: fs::DirEntry| fs::read_to_string(task.path().join("children")).unwrap_or_default();
+    let tasks = fs::read_dir(format!("/proc/{of}/task")).expect("it lives").flatten();
+    tasks.map(|task| children(task).split_whitespace().count()).sum()
+}
