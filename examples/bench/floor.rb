@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# The floor: the least that a run in a fork of a warm process can cost. Boots the app, loads the helper, and for each line
-# on stdin forks, runs SPEC in the child with RSpec's own runner, and prints how many milliseconds that took from the
-# fork to the end of the child. No supervision, no protocol, no capture, no report, no check for changed files.
+# The floor: the least that a run in a fork of a warm process can cost. Boots the app, loads the helper, and for each
+# line on stdin forks, runs SPEC in the child with RSpec's own runner, and prints how many milliseconds that took from
+# the fork to the end of the child. No supervision, no protocol, no capture, no report, no check for changed files.
 #
 #   cd APP && ruby floor.rb SPEC
 #
