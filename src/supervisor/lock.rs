@@ -23,11 +23,19 @@ const RETRY: Duration = Duration::from_millis(50);
 /// The locks of one call, taken as it comes to know what it will use, and held until its end.
 #[derive(Debug)]
 pub struct Locks {
-    held: Vec<(String, Option<Flock<File>>)>,
+    /// `None` for what could not be guarded.
+    held: Vec<(String, Option<Lock>)>,
     until: Instant,
     cancel: CancellationToken,
     /// Seconds spent waiting for others.
     pub waited: f64,
+}
+
+/// Gone from the disk with its last holder.
+#[derive(Debug)]
+struct Lock {
+    path: PathBuf,
+    file: Flock<File>,
 }
 
 /// Why a lock was not to be had.
@@ -75,7 +83,7 @@ impl Locks {
         Ok(())
     }
 
-    async fn wait_for(&self, name: &str, how: FlockArg) -> Result<Option<Flock<File>>, Taken> {
+    async fn wait_for(&self, name: &str, how: FlockArg) -> Result<Option<Lock>, Taken> {
         loop {
             match try_lock(name, how) {
                 Ok(lock) => return Ok(Some(lock)),
@@ -86,6 +94,7 @@ impl Locks {
                     });
                 }
                 Err(Refused::Taken(_)) => tokio::time::sleep(RETRY).await,
+                Err(Refused::Gone) => {}
                 Err(Refused::Io(error)) => {
                     // Better an unguarded run than none on a machine without a place for locks.
                     tracing::warn!(%error, name, "failed to lock a test database");
@@ -100,12 +109,23 @@ impl Locks {
     }
 }
 
+impl Drop for Lock {
+    /// Whoever has opened the file and gets the lock of it now sees that it is gone.
+    fn drop(&mut self) {
+        if self.file.relock(FlockArg::LockExclusiveNonblock).is_ok() {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
 enum Refused {
     Taken(Option<String>),
+    /// The last holder has removed the file since it was opened.
+    Gone,
     Io(io::Error),
 }
 
-fn try_lock(name: &str, how: FlockArg) -> Result<Flock<File>, Refused> {
+fn try_lock(name: &str, how: FlockArg) -> Result<Lock, Refused> {
     let path = directory().map_err(Refused::Io)?.join(file_name(name));
     let file = File::options()
         .read(true)
@@ -113,12 +133,15 @@ fn try_lock(name: &str, how: FlockArg) -> Result<Flock<File>, Refused> {
         .create(true)
         .truncate(false)
         .mode(0o600)
-        .open(path)
+        .open(&path)
         .map_err(Refused::Io)?;
     match Flock::lock(file, how) {
-        Ok(mut lock) => {
-            sign(&mut lock, name);
-            Ok(lock)
+        Ok(mut file) => {
+            if file.metadata().map_err(Refused::Io)?.nlink() == 0 {
+                return Err(Refused::Gone);
+            }
+            sign(&mut file, name);
+            Ok(Lock { path, file })
         }
         Err((mut file, nix::Error::EWOULDBLOCK)) => Err(Refused::Taken(holder(&mut file))),
         Err((_, error)) => Err(Refused::Io(error.into())),
