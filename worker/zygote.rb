@@ -71,6 +71,8 @@ module Coatepec
     # What every child would otherwise do again: ask the database for its tables, and copy pages the collector touches.
     def warm_up
       load_schemas
+      # Ruby loads its tables of Unicode when they are first used, which any slug or validation does.
+      "é".unicode_normalize
       Fork.disconnect
       Process.respond_to?(:warmup) ? Process.warmup : GC.start
     end

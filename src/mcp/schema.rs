@@ -44,7 +44,8 @@ fn tidy(schema: &mut Value, noise: &[&str]) {
         Value::Object(map) => {
             without_null(map);
             plain_choices(map);
-            map.retain(|key, value| !(noise.contains(&key.as_str()) && value.is_string()) && !rust_format(key, value));
+            let noisy = |key: &str, value: &Value| noise.contains(&key) && value.is_string();
+            map.retain(|key, value| !noisy(key, value) && !rust_format(key, value));
             for (key, value) in map.iter_mut() {
                 // Names of fields are no keywords: a field may be called `description`.
                 match key.as_str() {

@@ -270,7 +270,7 @@ pub struct Timing {
     pub wait: f64,
     /// Loading the test helper and the spec files.
     pub load: f64,
-    /// From the first example to the end of the process.
+    /// The rest of the run's process, from its start to its end: the examples, and of a fresh process the start of Ruby.
     pub run: f64,
 }
 

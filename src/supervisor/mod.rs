@@ -38,6 +38,8 @@ const FAREWELL: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone)]
 pub struct Supervisor {
     root: PathBuf,
+    /// Held while a call is checked.
+    intake: Arc<tokio::sync::Mutex<()>>,
     queue: Queue,
     board: Board,
     shutdown: CancellationToken,
@@ -51,6 +53,7 @@ impl Supervisor {
         let shutdown = CancellationToken::new();
         let supervisor = Supervisor {
             root: root.to_owned(),
+            intake: Arc::default(),
             queue: queue.clone(),
             board: board.clone(),
             shutdown: shutdown.clone(),
@@ -70,6 +73,8 @@ impl Supervisor {
     /// caller went away before the run began.
     pub async fn run(&self, arguments: RunArguments, cancel: CancellationToken) -> Result<Report> {
         let since = Instant::now();
+        // Calls join the queue in the order they came, however long the check of each takes.
+        let turn = self.intake.lock().await;
         let root = self.root.clone();
         let checked = spawn_blocking(move || Checked::new(&root, arguments))
             .await
@@ -85,6 +90,7 @@ impl Supervisor {
             reply,
         };
         let ticket = self.queue.join(queued).map_err(not_queued)?;
+        drop(turn);
         tokio::select! {
             answer = answer => answer.unwrap_or_else(|_| Err(going_away())),
             () = abandoned(&cancel, &begun) => Err(cancelled(self.queue.leave(ticket))),

@@ -67,10 +67,9 @@ fn directories(targets: &[Target]) -> HashMap<PathBuf, RecursiveMode> {
         match target {
             Target::Tree { dir, .. } if dir.is_dir() => _ = directories.insert(dir.clone(), RecursiveMode::Recursive),
             Target::File(path) => {
-                _ = path
-                    .parent()
-                    .filter(|dir| dir.is_dir())
-                    .map(|dir| beside(&mut directories, dir))
+                if let Some(dir) = path.parent().filter(|dir| dir.is_dir()) {
+                    beside(&mut directories, dir);
+                }
             }
             Target::Named { dir, .. } => beside(&mut directories, dir),
             Target::Tree { .. } => {}

@@ -69,7 +69,7 @@ fn a_worker_that_is_lost_in_a_reload_is_replaced_within_the_call() {
         );
         app.remove("app/models/gate.rb");
         app.remove("tmp/go");
-        nothing_else(&mut wrong, &server, &how.to_string());
+        nothing_else(&mut wrong, &server, how.as_ref());
     }
     wrong.none();
     server.stop();
@@ -87,7 +87,7 @@ fn a_zygote_that_is_lost_while_it_loads_the_helper_is_named_and_replaced() {
         let call: Pending = server.begin([SPEC], json!({}));
         server.signal_to(waiting(&app), how);
         let report = server.report(call);
-        wrong.equal(&how.to_string(), &report["outcome"], "load_error");
+        wrong.equal(how.as_ref(), &report["outcome"], "load_error");
         wrong.check(
             report["error"]["message"]
                 .as_str()
@@ -97,7 +97,7 @@ fn a_zygote_that_is_lost_while_it_loads_the_helper_is_named_and_replaced() {
         app.write("tmp/go", "");
         passes(&mut wrong, &server, &format!("after {how}"));
         app.remove("tmp/go");
-        nothing_else(&mut wrong, &server, &how.to_string());
+        nothing_else(&mut wrong, &server, how.as_ref());
     }
     wrong.none();
     server.stop();
