@@ -66,9 +66,9 @@ pub struct Status {
     /// Ports and sockets that the app listens on since its boot. Forked runs don't hold them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub listening: Vec<String>,
-    /// Files that the app reads and writes at each boot. It is not booted again because of them.
+    /// Files that the app or its test helper writes each time it is loaded. It is not loaded again because of that.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub rewritten_by_boot: Vec<String>,
+    pub rewrites: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
@@ -218,7 +218,7 @@ impl Board {
             defaults,
             eager_load_error: boot.and_then(|boot| boot.eager_load_error.clone()),
             listening: boot.map(|boot| boot.listening.clone()).unwrap_or_default(),
-            rewritten_by_boot: boot.map(|boot| boot.rewritten(&project_root)).unwrap_or_default(),
+            rewrites: boot.map(|boot| boot.rewritten(&project_root)).unwrap_or_default(),
             project_root,
         }
     }

@@ -9,6 +9,7 @@ pub mod call;
 pub mod execute;
 pub mod lock;
 pub mod queue;
+pub mod rewrites;
 mod serving;
 mod steward;
 pub mod warm;

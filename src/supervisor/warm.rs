@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio::task::spawn_blocking;
 
 use super::lock::{Locks, Taken};
+use super::rewrites::{Changed, Rewrites};
 use crate::config::Config;
 use crate::error::Result;
 use crate::process::usage;
@@ -23,16 +24,18 @@ use crate::worker::protocol::{Facts, Failure, Framework, GemProbe, Ready, Reload
 use crate::worker::zygote::Zygote;
 use crate::worker::{Broken, Worker, ruby};
 
-/// A tree that changes its own inputs each time it is made is used as it is after this many tries.
-const TRIES: u32 = 5;
+/// A tree that changes its own inputs each time it is made is used as it is after this many tries. Most are known before
+/// that (`rewrites`), after three boots and loads.
+const TRIES: u32 = 8;
 
 /// The state of the tree and how it came to it.
 #[derive(Debug, Default)]
 pub struct Warm {
     booted: Option<Booted>,
     boots: u64,
-    /// Files that changed during the last boot: somebody's edit the first time, the app's own doing the second.
-    changed_by_boot: BTreeSet<PathBuf>,
+    /// Files that changed during boots, and during loads of the test helper.
+    during_boots: Rewrites,
+    during_loads: Rewrites,
     /// Why the last worker is no more, until the next one is there.
     gone: Option<String>,
 }
@@ -46,7 +49,7 @@ pub struct Booted {
     pub watch: Watch,
     baseline: Snapshot,
     pub zygote: Option<Zygote>,
-    /// Files that each boot reads and writes: its own writing is no change.
+    /// What the boot and the test helper write each time: no change.
     pub rewritten: BTreeSet<PathBuf>,
     /// Forked runs in a row that crashed.
     pub crashes: u32,
@@ -300,8 +303,7 @@ impl Warm {
     }
 
     /// Takes the baseline of a new worker. What changed during its boot may be in it in the old or in the new form, so
-    /// its old form stays the baseline and the next look calls for another boot; unless the last boot changed the same
-    /// files, and so does it itself.
+    /// its old form stays the baseline and the next look calls for another boot; unless it is the boot's own doing.
     async fn settle(&mut self, setup: &Setup, mut before: Before, worker: Worker, ready: Ready) {
         let watch = Watch::new(&setup.project.root, ready.inputs.clone(), setup.test_dirs());
         let targets = watch.targets();
@@ -314,15 +316,11 @@ impl Warm {
         })
         .await
         .unwrap_or_default();
-        let changed = changed.into_iter();
-        let changed: BTreeSet<PathBuf> = changed.filter(|path| watch.effect(path) > Effect::NewZygote).collect();
-        let own = changed.is_subset(&self.changed_by_boot);
-        let (baseline, rewritten) = if own {
-            (baseline, changed.clone())
-        } else {
-            (baseline.with_older(&before, &changed), BTreeSet::new())
-        };
-        self.changed_by_boot = changed;
+        let costly = changed
+            .into_iter()
+            .filter(|path| watch.effect(path) > Effect::NewZygote);
+        let Changed { own, others } = self.during_boots.note(costly);
+        let baseline = baseline.with_older(&before, &others);
         self.boots += 1;
         self.gone = None;
         let since = Instant::now();
@@ -334,7 +332,7 @@ impl Warm {
             watch,
             baseline,
             zygote: None,
-            rewritten,
+            rewritten: own,
             crashes: 0,
             pending: Effect::NewZygote,
         });
@@ -398,6 +396,8 @@ impl Warm {
             Ok(zygote) => {
                 booted.watch.loaded_by_zygote(&zygote.loaded.features);
                 booted.zygote = Some(zygote);
+                let Changed { own, .. } = self.during_loads.note(booted.changed().await);
+                booted.overlook(own).await;
                 booted.widen(since).await;
                 booted.pending = Effect::Nothing;
                 Ok(())
@@ -453,6 +453,22 @@ impl Booted {
             changes
         })
         .await
+    }
+
+    /// What has changed since and has an effect; it stays a change.
+    async fn changed(&mut self) -> Vec<PathBuf> {
+        let targets = self.watch.targets();
+        let changes = self
+            .on_baseline(move |baseline| baseline.diff(&Snapshot::look(&targets)))
+            .await;
+        let paths = changes.into_iter().map(|change| change.path);
+        paths.filter(|path| self.watch.effect(path) > Effect::Nothing).collect()
+    }
+
+    /// These files are no change, as they are now.
+    async fn overlook(&mut self, own: BTreeSet<PathBuf>) {
+        self.rewritten.extend(own.iter().cloned());
+        self.on_baseline(move |baseline| baseline.refresh(&own)).await;
     }
 
     /// Files that came to be watched by what was loaded `since` join the baseline.

@@ -16,6 +16,7 @@ mod project;
 mod protocol;
 mod report;
 mod report_budget;
+mod rewrites;
 mod ruby;
 mod ruby_side;
 mod selector;

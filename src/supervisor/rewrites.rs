@@ -1,0 +1,41 @@
+//! Files that an app, or its test helper, writes each time it is loaded, and reads. To follow such a change would be to
+//! load for ever; to overlook a person's save would be to answer from old code. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// How many loads in a row have to see a file change before it is taken for their own doing. A person may well save a
+/// file during one load, and again during the next.
+const LOADS: u32 = 3;
+
+/// What the loads so far have seen, each kind of load on its own.
+#[derive(Debug, Default)]
+pub struct Rewrites(BTreeMap<PathBuf, u32>);
+
+/// What changed during one load.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// By the load itself: no reason to load again.
+    pub own: BTreeSet<PathBuf>,
+    pub others: BTreeSet<PathBuf>,
+}
+
+impl Rewrites {
+    /// Takes note of what changed during a load.
+    pub fn note(&mut self, changed: impl IntoIterator<Item = PathBuf>) -> Changed {
+        let mut last = std::mem::take(&mut self.0);
+        self.0 = changed
+            .into_iter()
+            .map(|path| {
+                let times = last.remove(&path).unwrap_or(0);
+                (path, times + 1)
+            })
+            .collect();
+        let own = |path: &&PathBuf| self.0[*path] >= LOADS;
+        let (own, others) = self.0.keys().partition::<Vec<&PathBuf>, _>(own);
+        Changed {
+            own: own.into_iter().cloned().collect(),
+            others: others.into_iter().cloned().collect(),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What changes during each load is the load's own doing.
+
+use std::path::PathBuf;
+
+use coatepec::supervisor::rewrites::Rewrites;
+
+/// Of each load: what changed, and what of it is taken for the load's own doing.
+fn loads(table: &[(&[&str], &[&str])]) {
+    let mut rewrites = Rewrites::default();
+    for (number, (changed, own)) in table.iter().enumerate() {
+        let found = rewrites.note(changed.iter().map(PathBuf::from));
+        let is_own = |path: &&&str| own.contains(*path);
+        let (expected, others): (Vec<&&str>, Vec<&&str>) = changed.iter().partition(is_own);
+        let paths = |list: &[&&str]| list.iter().map(PathBuf::from).collect();
+        assert_eq!(
+            (found.own, found.others),
+            (paths(&expected), paths(&others)),
+            "load {number}"
+        );
+    }
+}
+
+#[test]
+fn three_loads_in_a_row_make_a_file_their_own() {
+    loads(&[(&["a"], &[]), (&["a"], &[]), (&["a"], &["a"]), (&["a"], &["a"])]);
+}
+
+#[test]
+fn a_load_that_changes_nothing_breaks_the_row() {
+    loads(&[
+        (&["a"], &[]),
+        (&["a"], &[]),
+        (&[], &[]),
+        (&["a"], &[]),
+        (&["a"], &[]),
+        (&["a"], &["a"]),
+        (&[], &[]),
+        (&["a"], &[]),
+    ]);
+}
+
+#[test]
+fn each_file_has_a_row_of_its_own() {
+    loads(&[
+        (&["a", "b"], &[]),
+        (&["a"], &[]),
+        (&["a", "b"], &["a"]),
+        (&["b", "c"], &[]),
+        (&["b"], &["b"]),
+    ]);
+}
