@@ -59,6 +59,9 @@ module Coatepec
         }
       end
 
+      # What it is, where it listens unless told otherwise, and which adapters speak to it.
+      SERVERS = [["postgresql", 5432, /postg/], ["mysql", 3306, /mysql|trilogy/]].freeze
+
       # Who shares a database shares this name; no password, no user.
       def databases
         return [] unless defined?(::ActiveRecord::Base)
@@ -79,12 +82,30 @@ module Coatepec
       private
 
       def database_name(config)
-        database = config.database.to_s
-        port = config.configuration_hash[:port]
-        return "#{config.adapter}:#{config.host}:#{port}:#{database}" unless config.adapter.match?(/sqlite/)
-        return "sqlite:memory:#{Process.pid}" if database.include?(":memory:") || database.empty?
+        config.adapter.match?(/sqlite/) ? file_name(config.database.to_s) : server_name(config)
+      end
 
-        "sqlite:#{File.expand_path(database, Rails.root)}"
+      # The file itself, by whatever link a worktree leads to it.
+      def file_name(database)
+        return "sqlite:memory:#{Process.pid}" if database.match?(/:memory:|mode=memory/) || database.empty?
+
+        path = File.expand_path(database.delete_prefix("file:").sub(/\?.*/m, ""), Rails.root)
+        "sqlite:#{real_path(path)}"
+      end
+
+      def real_path(path)
+        File.realdirpath(path)
+      rescue SystemCallError
+        path # Not even its directory is there yet.
+      end
+
+      # One server has several names on its own machine, and its port need not be told.
+      def server_name(config)
+        settings = config.configuration_hash
+        kind, port = SERVERS.find { |_kind, _port, adapters| config.adapter.match?(adapters) } || [config.adapter]
+        host = settings[:host].to_s
+        host = "localhost" if host.empty? || host.start_with?("/", "127.") || host == "::1"
+        "#{kind}:#{host}:#{settings[:port] || port}:#{config.database}"
       end
 
       # Loading the app's classes once here saves each run from doing it. A file that can't be loaded must not keep
@@ -109,12 +130,13 @@ module Coatepec
         roots.map { |root| File.join(root, "config") }.reject { |dir| below?(dir, gem_dirs) }
       end
 
-      # A Gemfile may read other Gemfiles: Bundler knows all of them.
+      # A Gemfile may read other Gemfiles: Bundler knows all of them. Its settings say which groups are left out.
       def gemfiles
         return [] unless defined?(Bundler)
 
         definition = Bundler.definition
-        (definition.gemfiles.map(&:to_s) << Bundler.default_lockfile.to_s).uniq
+        others = [Bundler.default_lockfile, Bundler.app_config_path.join("config")]
+        (definition.gemfiles + others).map(&:to_s).uniq
       rescue StandardError
         []
       end

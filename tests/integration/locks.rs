@@ -47,10 +47,11 @@ end
     app.write("spec/alone_spec.rb", text);
 }
 
-/// A second checkout whose settings name the databases of the first, as worktrees on one machine do.
+/// A second checkout whose settings name the databases of the first, as worktrees on one machine do, in other words.
 fn worktree_of(app: &App) -> App {
     let other = App::copy();
-    let storage = app.path("storage").display().to_string();
+    std::os::unix::fs::symlink(app.path("storage"), other.path("shared")).expect("a link can be made");
+    let storage = other.path("shared").display().to_string();
     let text = other
         .read("config/database.yml")
         .replace("storage/", &format!("{storage}/"));
