@@ -137,3 +137,37 @@ fn holds_locks_only(path: &Path) -> bool {
     let is_lock = |entry: fs::DirEntry| entry.path().extension().is_some_and(|extension| extension == "lock");
     fs::read_dir(path).is_ok_and(|entries| entries.flatten().all(is_lock))
 }
+
+#[test]
+fn a_run_that_takes_too_much_is_ended_and_told_how_much_it_was() {
+    let app = App::copy();
+    app.setting("max_memory_mib: 512\nmax_processes: 64\nmax_file_mib: 16");
+    let setup = Setup::default()
+        .env("ALLOCATE_MB", "8000")
+        .env("BOMB_SIZE", "100000")
+        .env("BIG_FILE_MB", "64");
+    let server = app.server_with(setup);
+    let mut wrong = Deviations::default();
+    for (fault, outcome, says) in [
+        ("allocates_endlessly", "memory_exceeded", "MiB"),
+        ("fork_bomb", "too_many_processes", "processes"),
+        ("writes_big_file", "file_too_large", "grew"),
+    ] {
+        for fork in ["always", "never"] {
+            let report = server.run_with([format!("spec/faults/{fault}_spec.rb")], json!({"fork": fork}));
+            wrong.check(report["outcome"] == outcome, || format!("{fault} {fork}: {report}"));
+            wrong.check(
+                report["reason"].as_str().is_some_and(|reason| reason.contains(says)),
+                || format!("{fault}: {report}"),
+            );
+            let left = server.beside_the_warm_tree();
+            wrong.check(left.is_empty(), || {
+                format!("after {fault} {fork}: {} processes", left.len())
+            });
+            let next = server.run(["spec/services/price_list_spec.rb"]);
+            wrong.check(next["outcome"] == "passed", || format!("after {fault} {fork}: {next}"));
+        }
+    }
+    wrong.none();
+    server.stop();
+}

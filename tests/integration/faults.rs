@@ -29,7 +29,6 @@ const PASSING: &[Fault] = &[
     fault("floods_stderr", "passed", [2, 0, 0, 0, 0], "Köln"),
     fault("focus_filtered", "passed", [1, 0, 0, 0, 0], "2 examples were hidden"),
     fault("fork_bomb", "passed", [2, 0, 0, 0, 0], "left 30 process"),
-    fault("kills_its_parent", "passed", [1, 0, 0, 0, 0], ""),
     fault("leaks_fork_that_continues", "passed", [3, 0, 0, 0, 0], ""),
     fault("leaks_grandchild", "passed", [2, 0, 0, 0, 0], "sleep 600"),
     fault("leaks_thread", "passed", [2, 0, 0, 0, 0], ""),
@@ -178,7 +177,7 @@ const HANGING: &[Fault] = &[
 ];
 
 /// Their outcome is a matter of chance, and tested elsewhere or by its kind only.
-const BY_CHANCE: &[&str] = &["flaky", "order_dependent", "locks_database"];
+const BY_CHANCE: &[&str] = &["flaky", "kills_its_parent", "locks_database", "order_dependent"];
 
 /// Seconds after which a hanging one is ended: enough to come to where it hangs on a busy machine.
 const FORKED: u64 = 3;
@@ -409,5 +408,110 @@ fn a_flaky_spec_is_green_or_red_and_nothing_else() {
         assert_eq!(report["outcome"], outcome, "{report}");
         assert_eq!(report["summary"]["examples"], 2, "{report}");
     }
+    server.stop();
+}
+
+/// What it was forked from takes it along, unless it was faster.
+#[test]
+fn a_run_that_kills_what_it_was_forked_from_is_green_only_if_it_came_to_its_end() {
+    let app = App::copy();
+    let server = app.server();
+    for _ in 0..4 {
+        let report = server.run(["spec/faults/kills_its_parent_spec.rb"]);
+        let outcome = report["outcome"].as_str().unwrap_or_default();
+        assert!(["passed", "crashed", "incomplete"].contains(&outcome), "{report}");
+        assert!(outcome == "passed" || report["reason"].is_string(), "{report}");
+        let next = server.run(["spec/services/price_list_spec.rb"]);
+        assert_eq!(next["outcome"], "passed", "{next}");
+    }
+    server.stop();
+}
+
+/// A run that becomes another process, or leaves its own, in few lines each.
+const TRICKS: &[(&str, &str, &str)] = &[
+    ("it('x') { Process.daemon(true, true) }", "incomplete", "status 0 in"),
+    ("it('x') { exec 'true' }", "incomplete", "status 0 in"),
+    ("it('x') { exec 'false' }", "incomplete", "status 1 in"),
+    (
+        "it('x') { Thread.new { exit!(0) }; sleep }",
+        "incomplete",
+        "status 0 in",
+    ),
+    (
+        "it('x') { Thread.main.raise(SystemExit) ; sleep }",
+        "incomplete",
+        "status 0 in",
+    ),
+    (
+        "it('x') { fork { exit!(0) }; Process.wait; exit!(0) }",
+        "incomplete",
+        "status 0 in",
+    ),
+    ("it('x') { Process.kill(:QUIT, $$); sleep 0.1 }", "passed", ""),
+    ("it('x') { Process.kill(:USR1, $$); sleep }", "crashed", "SIGUSR1"),
+    (
+        "it('x') { trap('TERM') { exit!(0) }; Process.kill(:TERM, $$); sleep }",
+        "incomplete",
+        "status 0 in",
+    ),
+    ("after(:suite_of_none) { } rescue nil; it('x') { }", "passed", ""),
+    (
+        "RSpec.configure { |c| c.after(:suite) { exit!(0) } }; it('x') { }",
+        "incomplete",
+        "status 0",
+    ),
+    (
+        "RSpec.configure { |c| c.after(:suite) { exit(0) } }; it('x') { }",
+        "incomplete",
+        "status 0",
+    ),
+    ("at_exit { exit!(0) }; it('x') { }", "incomplete", "exit handler"),
+    ("at_exit { raise 'late' }; it('x') { }", "failed_at_exit", "status to 1"),
+    ("at_exit { abort 'late' }; it('x') { }", "failed_at_exit", "late"),
+    ("at_exit { exit 0 }; it('x') { raise 'no' }", "failed", "no"),
+    (
+        "RSpec.world.wants_to_quit = true; it('x') { }",
+        "incomplete",
+        "1 not run",
+    ),
+    (
+        "it('x') { RSpec.world.wants_to_quit = true }; it('y') { }",
+        "incomplete",
+        "1 not run",
+    ),
+    (
+        "RSpec.configure { |c| c.dry_run = true }; it('x') { raise }",
+        "dry_run",
+        "",
+    ),
+    (
+        "RSpec.configure { |c| c.error_exit_code = 0 }; it('x') { }; raise 'at load'",
+        "load_error",
+        "at load",
+    ),
+    ("it('x') { Process.setrlimit(:CPU, 0, 0); loop { } }", "crashed", "SIG"),
+];
+
+#[test]
+fn no_trick_makes_a_run_green_that_did_not_come_to_its_end() {
+    let app = App::copy();
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    for (text, outcome, says) in TRICKS {
+        app.write(
+            "spec/trick_spec.rb",
+            format!("RSpec.describe('a trick') {{ {text} }}\n"),
+        );
+        let report = server.run_with(["spec/trick_spec.rb"], json!({"timeout_seconds": 60}));
+        wrong.check(report["outcome"] == *outcome, || {
+            format!("{text}: should be {outcome}: {report}")
+        });
+        wrong.check(report.to_string().contains(says), || {
+            format!("{text}: nothing says `{says}`: {report}")
+        });
+    }
+    let left = server.beside_the_warm_tree();
+    wrong.check(left.is_empty(), || format!("left behind: {left:?}"));
+    wrong.none();
     server.stop();
 }

@@ -225,3 +225,32 @@ fn the_output_schemas_are_not_empty_promises() {
     }
     server.stop();
 }
+
+/// Whatever a client sends, the next request is answered.
+#[test]
+fn lines_that_are_no_requests_do_no_harm() {
+    let app = App::bare();
+    let server = app.server();
+    let long = format!("{{\"jsonrpc\": \"2.0\", \"method\": \"{}\"}}", "x".repeat(3_000_000));
+    let unknown = r#"{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9999}}"#;
+    for line in [
+        "garbage",
+        "{}",
+        "[]",
+        "null",
+        "",
+        r#"{"jsonrpc": "2.0"}"#,
+        "\u{0}\u{1}",
+        unknown,
+        &long,
+    ] {
+        server.send_line(line);
+        assert_eq!(
+            server.status()["state"],
+            "absent",
+            "after {:?}",
+            &line[..line.len().min(40)]
+        );
+    }
+    server.stop();
+}

@@ -473,3 +473,39 @@ fn the_settings_decide_the_mode_and_the_environment_decides_nothing() {
     wrong.none();
     server.stop();
 }
+
+/// Options in .rspec are the project's own: they count as in a plain run, but never widen what was named.
+#[test]
+fn options_of_the_project_are_honoured_and_run_nothing_that_was_not_named() {
+    let app = App::copy();
+    let server = app.server();
+    let file = "spec/services/price_list_spec.rb";
+    let mut wrong = Deviations::default();
+    for (options, outcome, examples, says) in [
+        ("--format documentation --out tmp/out.txt", "passed", 3, ""),
+        ("--format NoSuchFormatter", "passed", 3, ""),
+        ("--color --tty --profile 3 --backtrace --warnings", "passed", 3, ""),
+        ("--failure-exit-code 0", "passed", 3, ""),
+        ("--tag ~focus", "passed", 3, ""),
+        ("--tag nothing", "no_examples", 0, "hidden by filters"),
+        ("--dry-run", "dry_run", 3, ""),
+        ("--no_such_option", "load_error", 0, "no_such_option"),
+        ("--require no_such_file", "load_error", 0, "no_such_file"),
+        ("<%= raise 'erb is run' %>", "load_error", 0, "erb is run"),
+        // RSpec adds to the named files those of a pattern that begins with a directory.
+        ("--pattern spec/models/*_spec.rb", "passed", 3, ""),
+        ("--exclude-pattern spec/services/**/*", "passed", 3, ""),
+    ] {
+        app.write(".rspec", format!("{options}\n"));
+        let report = server.run([file]);
+        wrong.check(report["outcome"] == outcome, || {
+            format!("{options}: should be {outcome}: {report}")
+        });
+        wrong.equal(options, report["summary"]["examples"].as_u64(), Some(examples));
+        wrong.check(report.to_string().contains(says), || {
+            format!("{options}: nothing says `{says}`: {report}")
+        });
+    }
+    wrong.none();
+    server.stop();
+}

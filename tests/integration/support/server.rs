@@ -227,9 +227,14 @@ impl Server {
     }
 
     fn send(&self, message: Value) {
+        self.send_line(&message.to_string());
+    }
+
+    /// Whatever it is.
+    pub(crate) fn send_line(&self, line: &str) {
         let mut stdin = lock(&self.stdin);
         let stdin = stdin.as_mut().expect("stdin is open");
-        if let Err(error) = stdin.write_all(format!("{message}\n").as_bytes()) {
+        if let Err(error) = stdin.write_all(format!("{line}\n").as_bytes()) {
             panic!(
                 "failed to send: {error}{}; its log:\n{}",
                 watchdog::remark(),
@@ -387,7 +392,8 @@ impl Heard {
                 // Nobody may be waiting any more.
                 lock(&self.waiting).remove(&id).map(|waiting| waiting.send(message));
             }
-            (Some("2.0"), _) if message["method"].is_string() => {}
+            // A notification, or the answer to a line that was no request.
+            (Some("2.0"), None) if message["method"].is_string() || message["error"].is_object() => {}
             _ => lock(&self.stray).push(line.to_owned()),
         }
     }
