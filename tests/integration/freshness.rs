@@ -910,3 +910,103 @@ fn reloading_wins_over_what_the_app_wants() {
     assert_eq!(server.at_rest()["boot_id"], 1);
     server.stop();
 }
+
+/// What was read once and is no Ruby, and what was loaded without `require`.
+const READ: &[Case] = &[
+    Case {
+        name: "a task that the helper loaded",
+        sees: "Rake::Task['probe'].reenable; Rake::Task['probe'].invoke; $of_the_task",
+        before: "1",
+        after: "2",
+        change: |app| {
+            app.edit("lib/tasks/probe.rake", "= 1", "= 2");
+        },
+        effect: Effect::Helper,
+        trigger: "lib/tasks/probe.rake",
+    },
+    Case {
+        name: "data that the helper read",
+        sees: "DATA_OF_THE_HELPER",
+        before: "one",
+        after: "two",
+        change: |app| {
+            app.write("spec/fixtures/helper.txt", "two");
+        },
+        effect: Effect::Helper,
+        trigger: "spec/fixtures/helper.txt",
+    },
+    Case {
+        name: "data that a class read when it was loaded",
+        sees: "Colours::ALL",
+        before: "red",
+        after: "blue",
+        change: |app| {
+            app.write("app/models/colours.txt", "blue");
+        },
+        effect: Effect::Reload,
+        trigger: "app/models/colours.txt",
+    },
+    Case {
+        name: "data that an initializer read",
+        sees: "DATA_OF_THE_BOOT",
+        before: "one",
+        after: "two",
+        change: |app| {
+            app.write("data/boot.txt", "two");
+        },
+        effect: Effect::Reboot,
+        trigger: "data/boot.txt",
+    },
+    Case {
+        name: "a new file beside those that an initializer required",
+        sees: "$of_the_extras",
+        before: "1",
+        after: "2",
+        change: |app| {
+            app.write("extras/b.rb", "$of_the_extras = 2\n");
+        },
+        effect: Effect::Reboot,
+        trigger: "extras/b.rb",
+    },
+    Case {
+        name: "the specification of a gem by path",
+        sees: "Gem.loaded_specs['money_math'].summary",
+        before: "Arithmetic on cents",
+        after: "Sums",
+        change: |app| {
+            app.edit("gems/money_math/money_math.gemspec", "Arithmetic on cents", "Sums");
+        },
+        effect: Effect::Reboot,
+        trigger: "gems/money_math/money_math.gemspec",
+    },
+];
+
+#[test]
+#[ignore = "only Ruby files, config/ and locales are watched so far"]
+fn what_was_read_once_is_seen_when_it_changes() {
+    let app = App::copy();
+    app.write("lib/tasks/probe.rake", "task(:probe) { $of_the_task = 1 }\n");
+    app.write("spec/fixtures/helper.txt", "one");
+    app.append(
+        "spec/rails_helper.rb",
+        "Rails.application.load_tasks\nDATA_OF_THE_HELPER = File.read(\"spec/fixtures/helper.txt\")\n",
+    );
+    app.write("app/models/colours.txt", "red");
+    app.write(
+        "app/models/colours.rb",
+        "class Colours\n  ALL = File.read(File.expand_path(\"colours.txt\", __dir__))\nend\n",
+    );
+    app.write("data/boot.txt", "one");
+    app.write("extras/a.rb", "$of_the_extras = 1\n");
+    app.write(
+        "config/initializers/reads.rb",
+        "DATA_OF_THE_BOOT = File.read(\"data/boot.txt\")\nDir[Rails.root.join(\"extras/*.rb\")].sort.each { |file| require file }\n",
+    );
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    for case in READ {
+        try_out(&mut wrong, &app, &server, case);
+    }
+    wrong.none();
+    server.stop();
+}
