@@ -25,6 +25,7 @@ module Coatepec
         Rails.application.reloader.reload!
         # The reloader of I18n looks at modification times only.
         I18n.reload!
+        ::FactoryBot.reload if factories.any?
         eager_load
         Held.by(before)
       end
@@ -49,13 +50,10 @@ module Coatepec
 
       # What this boot depended on, by what a change of it calls for.
       def inputs
-        reload_dirs = Rails.autoloaders.main.dirs - Rails.autoloaders.once.dirs
         {
-          reload_dirs: reload_dirs,
-          reload_files: outside_gems(Rails.application.routes_reloader.paths.map(&:to_s) + I18n.load_path.map(&:to_s)),
+          reload_dirs: reload_dirs, reload_files: outside_gems(reload_files),
           features: outside_gems($LOADED_FEATURES).reject { |path| below?(path, reload_dirs) },
-          config_dirs: config_dirs,
-          gemfiles: gemfiles
+          config_dirs: config_dirs, gemfiles: gemfiles
         }
       end
 
@@ -116,6 +114,23 @@ module Coatepec
         (Rails.application.config.eager_load_namespaces - [Rails.application]).each(&:eager_load!)
       rescue StandardError, ScriptError => e
         @eager_load_error = Failure.of(e)
+      end
+
+      def reload_dirs
+        Rails.autoloaders.main.dirs - Rails.autoloaders.once.dirs + factories.select { |path| File.directory?(path) }
+      end
+
+      def reload_files
+        routes = Rails.application.routes_reloader.paths.map(&:to_s)
+        routes + I18n.load_path.map(&:to_s) + factories.map { |path| "#{path}.rb" }
+      end
+
+      # Where definitions of factories are, if the boot has loaded them (factory_bot_rails does): then the zygote
+      # inherits them, and it takes a reload to see them changed.
+      def factories
+        return [] unless defined?(::FactoryBot.factories) && ::FactoryBot.factories.any?
+
+        ::FactoryBot.definition_file_paths.map { |path| File.expand_path(path, @root) }
       end
 
       def gem_dirs

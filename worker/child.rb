@@ -56,7 +56,6 @@ module Coatepec
   module Threads
     SIGNAL = "QUIT"
     LIMIT = 20
-    FRAMES = 60
 
     class << self
       def dump_on_signal(records)
@@ -68,7 +67,7 @@ module Coatepec
       def all
         Thread.list.first(LIMIT).map do |thread|
           { name: thread.name, main: thread == Thread.main, status: thread.status.to_s,
-            frames: Array(thread.backtrace).first(FRAMES) }
+            frames: Failure.stack(thread.backtrace) }
         end
       end
     end

@@ -25,8 +25,11 @@ module Coatepec
 
       private
 
+      # Some converters let invalid bytes through and call them valid: forgetting the encoding makes Ruby look again.
       def replaced(string)
-        string.encoding == Encoding::UTF_8 ? string : string.encode(Encoding::UTF_8, invalid: :replace, undef: :replace)
+        return string if string.encoding == Encoding::UTF_8
+
+        string.encode(Encoding::UTF_8, invalid: :replace, undef: :replace).b.force_encoding(Encoding::UTF_8)
       end
 
       def plain(object)

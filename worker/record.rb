@@ -20,7 +20,7 @@ module Coatepec
     def emit(event, **fields)
       return unless ours?
 
-      write(Json.line({ pid: @pid, e: { event => fields } }))
+      write(line(event, fields))
     rescue SystemCallError, IOError
       # The pipe is gone: the supervisor has given up on this run, or the app closed it. Either way the missing
       # end-of-run record tells the truth.
@@ -31,6 +31,25 @@ module Coatepec
 
     # Captured early: specs stub `Process.pid`.
     PID = Process.method(:pid)
+
+    # A longer line would be dropped whole, and what it says with it: better without its details.
+    LINE_BYTES = 1_000_000
+
+    def line(event, fields)
+      line = Json.line({ pid: @pid, e: { event => fields } })
+      return line if line.bytesize < LINE_BYTES
+
+      Json.line({ pid: @pid, e: { event => without_details(fields) } })
+    end
+
+    def without_details(value)
+      case value
+      when Hash then value.transform_values { |inner| without_details(inner) }
+      when Array then []
+      when String then value.byteslice(0, 1000)
+      else value
+      end
+    end
 
     def write(line)
       line = line.byteslice(@write.call(line)..) until line.empty?

@@ -139,7 +139,7 @@ module Coatepec
       @records.emit(
         "started", seconds: seconds, selected: selected.size, loaded: @loaded, ids: selected.first(IDS).map(&:id),
                    seed: config.seed, random: flag(config.ordering_manager.seed_used?), dry_run: flag(config.dry_run?),
-                   fail_fast: flag(config.fail_fast), filters: filters, excluded: relative(@excluded),
+                   fail_fast: flag(config.fail_fast), filters: filters, excluded: relative(@excluded).first(IDS),
                    outside: @listener.outside
       )
     end
@@ -189,7 +189,7 @@ module Coatepec
     def example_passed(notification) = finished(notification.example, "passed")
 
     def example_pending(notification)
-      finished(notification.example, "pending", reason: notification.example.execution_result.pending_message.to_s)
+      finished(notification.example, "pending", reason: Failure.guard("a reason") { reason(notification) })
     end
 
     def example_failed(notification)
@@ -217,6 +217,8 @@ module Coatepec
       { id: example.id, description: Failure.guard("a description") { example.full_description },
         file: metadata[:file_path], line: metadata[:line_number] }
     end
+
+    def reason(notification) = notification.example.execution_result.pending_message
 
     def failure(result) = result.exception && Failure.of(result.exception)
   end

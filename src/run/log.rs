@@ -39,6 +39,8 @@ pub struct Finish {
     pub status: i32,
     /// The framework was told to stop before its end.
     pub quit: bool,
+    /// Errors outside of the examples, by the framework's own count.
+    pub outside: u32,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -125,7 +127,9 @@ impl RunLog {
             }
             RunEvent::Message { text } => self.message(text),
             RunEvent::OutsideError { context, failure } => self.outside.push(OutsideError { context, failure }),
-            RunEvent::Finished { status, quit, .. } => self.finished = Some(Finish { status, quit }),
+            RunEvent::Finished { status, quit, outside } => {
+                self.finished = Some(Finish { status, quit, outside });
+            }
             RunEvent::Exit { status } => self.exit = Some(status),
             RunEvent::CoverageSkipped {} => self.coverage_skipped = true,
             RunEvent::Threads { threads } => self.threads = Some(threads),
@@ -153,7 +157,10 @@ impl RunLog {
 fn weight(event: &RunEvent) -> usize {
     match event {
         RunEvent::ExampleStarted(example) => example.description.len(),
-        RunEvent::ExampleFinished(end) => end.example.description.len() + end.failure.as_ref().map_or(0, bytes_of),
+        RunEvent::ExampleFinished(end) => {
+            let reason = end.reason.as_ref().map_or(0, String::len);
+            end.example.description.len() + reason + end.failure.as_ref().map_or(0, bytes_of)
+        }
         RunEvent::OutsideError { failure, .. } => bytes_of(failure),
         _ => 0,
     }

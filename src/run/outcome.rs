@@ -124,7 +124,7 @@ fn ran(log: &RunLog, started: &Started, finish: Finish, exit: i32) -> Verdict {
         )
     } else if failed > 0 {
         plain(Outcome::Failed)
-    } else if !log.outside.is_empty() {
+    } else if !log.outside.is_empty() || finish.outside > 0 {
         verdict(Outcome::Failed, "an error occurred outside of the examples")
     } else if unfinished > 0 || finish.quit || log.not_run() > 0 {
         verdict(Outcome::Incomplete, stopped(log))

@@ -42,9 +42,12 @@ impl Paths {
 
     /// A text of the app: the root disappears from it, the home directory becomes `~`.
     pub fn text(&self, text: &str) -> String {
-        let text = text.replace(&self.root, "");
+        // In a container the root is often `/app`, which may as well begin a URL: there only what an app has counts.
+        let short = self.root.matches('/').count() <= 2;
+        let ours = |rest: &str| !short || IN_AN_APP.iter().any(|name| rest.starts_with(name));
+        let text = replace(text, &self.root, "", ours);
         match &self.home {
-            Some(home) => text.replace(home.as_str(), "~/"),
+            Some(home) => replace(&text, home, "~/", |_| true),
             None => text,
         }
     }
@@ -53,11 +56,28 @@ impl Paths {
         if frame.starts_with("coatepec/") || frame.starts_with("<internal:") || frame.starts_with("-e:") {
             return Frame::Noise;
         }
-        match frame.strip_prefix(&self.root).or_else(|| frame.strip_prefix("./")) {
-            Some(own) if !VENDORED.iter().any(|dir| own.starts_with(dir)) => Frame::App(own.to_owned()),
-            _ if frame.starts_with('/') => Frame::Foreign(short(frame)),
-            _ if frame.starts_with('(') => Frame::Foreign(frame.to_owned()),
-            _ => Frame::App(frame.to_owned()),
+        if let Some(place) = frame.strip_prefix(EVAL) {
+            return match self.frame(place) {
+                Frame::App(place) => Frame::App(format!("{EVAL}{place}")),
+                Frame::Foreign(place) => Frame::Foreign(format!("{EVAL}{place}")),
+                Frame::Noise => Frame::Noise,
+            };
+        }
+        let own = frame.strip_prefix(&self.root).or_else(|| frame.strip_prefix("./"));
+        match own {
+            Some(own) if VENDORED.iter().any(|dir| own.starts_with(dir)) => Frame::Foreign(short(own)),
+            Some(own) => Frame::App(own.to_owned()),
+            None if frame.starts_with('/') => Frame::Foreign(short(frame)),
+            None if frame.starts_with('(') => Frame::Foreign(frame.to_owned()),
+            None => Frame::App(frame.to_owned()),
+        }
+    }
+
+    /// A place that Ruby names besides a backtrace; outside of the root only the file's name is told.
+    pub fn place(&self, file: &str) -> String {
+        match self.frame(file) {
+            Frame::App(file) | Frame::Foreign(file) => file,
+            Frame::Noise => String::new(),
         }
     }
 
@@ -77,6 +97,46 @@ impl Paths {
         app.truncate(limit);
         app
     }
+}
+
+/// How Ruby names code that came from a text.
+const EVAL: &str = "(eval at ";
+
+/// What the paths of an app begin with.
+const IN_AN_APP: &[&str] = &[
+    "app/",
+    "bin/",
+    "config/",
+    "config.ru",
+    "db/",
+    "engines/",
+    "Gemfile",
+    "gems/",
+    "lib/",
+    "log/",
+    "packs/",
+    "public/",
+    "spec/",
+    "storage/",
+    "test/",
+    "tmp/",
+    "vendor/",
+];
+
+/// Replaces `dir` where a path begins, and not in the middle of another one.
+fn replace(text: &str, dir: &str, by: &str, counts: impl Fn(&str) -> bool) -> String {
+    let mut replaced = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(dir) {
+        let (before, found) = rest.split_at(at);
+        let behind = &found[dir.len()..];
+        let last = before.chars().next_back().or_else(|| replaced.chars().next_back());
+        let inside = last.is_some_and(|c| c.is_alphanumeric() || "_-.~/".contains(c));
+        replaced.push_str(before);
+        replaced.push_str(if inside || !counts(behind) { dir } else { by });
+        rest = behind;
+    }
+    replaced + rest
 }
 
 /// Frames shown of a backtrace that never touches the app.

@@ -252,7 +252,10 @@ pub struct Cut {
     pub passing: usize,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_run: usize,
-    /// Bytes of messages, diffs and streams left out.
+    /// Entries of the other lists, and causes and parts of failures.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub other: usize,
+    /// Bytes of messages, diffs, backtraces and streams left out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes: usize,
 }
@@ -329,8 +332,8 @@ impl Builder<'_> {
             stdout: self.stdout(),
             stderr: self.stream(&facts.stderr),
             crashed_fork: facts.crashed_fork.as_ref().map(|crash| crash.shown(self.paths)),
-            warnings: facts.warnings.clone(),
-            leftovers: facts.leftovers.clone(),
+            warnings: facts.warnings.iter().map(|warning| self.paths.text(warning)).collect(),
+            leftovers: facts.leftovers.iter().map(|found| self.leftover(found)).collect(),
             skipped: facts.skipped.clone(),
             cut: None,
             trigger: facts.trigger.clone(),
@@ -339,7 +342,13 @@ impl Builder<'_> {
             queued_behind: facts.ahead,
             timing: facts.timing.rounded(),
         };
-        fit::lists(&mut report);
+        let listed = report.passing.len();
+        let passing = if self.view.include_passing {
+            log.count(ExampleStatus::Passed) as usize
+        } else {
+            listed
+        };
+        fit::lists(&mut report, passing - listed);
         report
     }
 
@@ -412,7 +421,7 @@ impl Builder<'_> {
         };
         let backtrace = self.paths.backtrace(frames, FRAMES);
         let place = match &failure.location {
-            Some(location) => Some((self.paths.text(&location.file), location.line)),
+            Some(location) => Some((self.paths.place(&location.file), location.line)),
             None => backtrace.first().and_then(|frame| file_and_line(frame)),
         };
         ErrorReport {
@@ -444,7 +453,7 @@ impl Builder<'_> {
             .map(|end| PendingReport {
                 id: selector(&end.example.id),
                 description: end.example.description.clone(),
-                reason: end.reason.clone().unwrap_or_default(),
+                reason: self.paths.text(end.reason.as_deref().unwrap_or_default()),
             })
             .collect()
     }
@@ -491,6 +500,13 @@ impl Builder<'_> {
             name,
             status: thread.status.clone(),
             backtrace: self.paths.backtrace(&thread.frames, FRAMES),
+        }
+    }
+
+    fn leftover(&self, found: &Leftover) -> Leftover {
+        Leftover {
+            pid: found.pid,
+            command: self.paths.text(&found.command),
         }
     }
 
@@ -604,35 +620,44 @@ fn file_and_line(frame: &str) -> Option<(String, u32)> {
 /// Making a report fit: whole entries go from the end of the lists that matter least, texts shrink, and whatever went
 /// is counted.
 mod fit {
-    use super::{Cut, LIST, Report, Stream};
+    use super::{Cut, ErrorReport, LIST, Report, Stream};
     use crate::run::output::clip;
 
     /// Texts shrink to these sizes, in bytes, one step after the other, until the report fits.
-    const STEPS: [usize; 5] = [8192, 4096, 2048, 1024, 400];
+    const STEPS: [usize; 7] = [8192, 4096, 2048, 1024, 400, 160, 60];
     /// Bytes of a cut text that tell how much is gone.
     const MARK: usize = 40;
+    /// Frames of a backtrace at the smallest.
+    const FRAMES: usize = 2;
 
-    pub(super) fn lists(report: &mut Report) {
+    /// `passing`: how many examples that passed are not listed.
+    pub(super) fn lists(report: &mut Report, passing: usize) {
         let pending = truncate(&mut report.pending, LIST);
         let not_run = truncate(&mut report.not_run, LIST);
         note(report, |cut| {
+            cut.passing += passing;
             cut.pending += pending;
             cut.not_run += not_run;
         });
     }
 
+    /// Each step begins with the whole report again, so that what it cuts is counted once.
     pub(super) fn to_budget(report: &mut Report, budget: usize) {
+        if size(report) <= budget {
+            return;
+        }
+        let whole = report.clone();
         for limit in STEPS {
+            *report = whole.clone();
+            let bytes = texts(report, limit);
+            note(report, |cut| cut.bytes += bytes);
             if size(report) <= budget {
                 return;
             }
-            let bytes = texts(report, limit);
-            note(report, |cut| cut.bytes += bytes);
         }
         while size(report) > budget && drop_entries(report) {}
         if size(report) > budget {
-            report.stdout = None;
-            report.stderr = None;
+            drop_streams(report);
         }
     }
 
@@ -640,40 +665,52 @@ mod fit {
         report.to_json().len()
     }
 
-    /// Halves the longest of the lists, least important first; false when there is nothing left to drop.
+    /// Halves the longest-lived of the lists, least important first; false when there is nothing left to drop.
     fn drop_entries(report: &mut Report) -> bool {
-        if !report.passing.is_empty() {
-            let dropped = halve(&mut report.passing);
-            note(report, |cut| cut.passing += dropped);
-        } else if report.pending.len() > 1 {
-            let dropped = halve(&mut report.pending);
-            note(report, |cut| cut.pending += dropped);
-        } else if report.not_run.len() > 1 {
-            let dropped = halve(&mut report.not_run);
-            note(report, |cut| cut.not_run += dropped);
-        } else if report.failures.len() > 1 {
-            let dropped = halve(&mut report.failures);
-            note(report, |cut| cut.failures += dropped);
-        } else if report.errors_outside.len() > 1 {
-            let dropped = halve(&mut report.errors_outside);
-            note(report, |cut| cut.errors_outside += dropped);
-        } else if report.threads.len() > 1 {
-            halve(&mut report.threads);
-        } else if report.skipped.len() > 1 {
-            halve(&mut report.skipped);
-        } else if report.leftovers.len() > 1 {
-            halve(&mut report.leftovers);
-        } else if report.warnings.len() > 1 {
-            halve(&mut report.warnings);
-        } else {
-            return false;
+        let least = |len: usize| usize::from(len > 1) * (len / 2);
+        macro_rules! halve {
+            ($list:ident, $count:ident) => {
+                if report.$list.len() > 1 {
+                    let keep = least(report.$list.len());
+                    let dropped = truncate(&mut report.$list, keep);
+                    note(report, |cut| cut.$count += dropped);
+                    return true;
+                }
+            };
         }
-        true
+        if !report.passing.is_empty() {
+            let keep = report.passing.len() / 2;
+            let dropped = truncate(&mut report.passing, keep);
+            note(report, |cut| cut.passing += dropped);
+            return true;
+        }
+        halve!(pending, pending);
+        halve!(not_run, not_run);
+        halve!(skipped, other);
+        halve!(leftovers, other);
+        halve!(threads, other);
+        halve!(failures, failures);
+        halve!(errors_outside, errors_outside);
+        halve!(unfinished, other);
+        halve!(warnings, other);
+        let nested = nested(report);
+        note(report, |cut| cut.other += nested);
+        nested > 0
     }
 
-    fn halve<T>(list: &mut Vec<T>) -> usize {
-        let keep = list.len() / 2;
-        truncate(list, keep)
+    /// Of the failures that are left, what lies behind and within them.
+    fn nested(report: &mut Report) -> usize {
+        let lists = report
+            .failures
+            .iter_mut()
+            .flat_map(|failure| [&mut failure.causes, &mut failure.parts]);
+        lists.map(|list| truncate(list, 0)).sum()
+    }
+
+    fn drop_streams(report: &mut Report) {
+        let streams = [report.stdout.take(), report.stderr.take()];
+        let bytes: usize = streams.into_iter().flatten().map(|stream| stream.text.len()).sum();
+        note(report, |cut| cut.bytes += bytes);
     }
 
     fn truncate<T>(list: &mut Vec<T>, keep: usize) -> usize {
@@ -682,37 +719,71 @@ mod fit {
         dropped
     }
 
-    /// Clips every text of the app to `limit`; answers how many bytes went.
+    /// Clips every text to `limit`; answers how many bytes went.
     fn texts(report: &mut Report, limit: usize) -> usize {
+        let short = limit.min(1024);
+        let frames = FRAMES + limit / 512;
         let mut dropped = 0;
         for stream in [&mut report.stdout, &mut report.stderr].into_iter().flatten() {
             dropped += stream_text(stream, limit);
         }
         for failure in &mut report.failures {
-            dropped += text(&mut failure.description, limit.min(1024));
+            dropped += text(&mut failure.description, short);
+            dropped += failure.class.as_mut().map_or(0, |class| text(class, short));
             dropped += failure.message.as_mut().map_or(0, |message| text(message, limit));
             dropped += failure.diff.as_mut().map_or(0, |diff| text(diff, limit));
-            for error in failure.causes.iter_mut().chain(&mut failure.parts) {
-                dropped += text(&mut error.message, limit / 2);
-                error.backtrace.truncate(limit / 512 + 1);
+            dropped += backtrace(&mut failure.backtrace, frames, short);
+            for inner in failure.causes.iter_mut().chain(&mut failure.parts) {
+                dropped += error(inner, limit / 2, frames.min(FRAMES + 1));
             }
-            failure.backtrace.truncate(limit / 256 + 1);
         }
         for outside in &mut report.errors_outside {
-            dropped += text(&mut outside.context, limit);
-            dropped += text(&mut outside.error.message, limit);
-            outside.error.backtrace.truncate(limit / 256 + 1);
+            dropped += text(&mut outside.context, short) + error(&mut outside.error, limit, frames);
         }
-        if let Some(error) = &mut report.error {
-            dropped += text(&mut error.message, limit);
+        dropped += report.error.as_mut().map_or(0, |inner| error(inner, limit, frames));
+        for thread in &mut report.threads {
+            dropped += text(&mut thread.name, short) + backtrace(&mut thread.backtrace, frames, short);
         }
         for example in report.unfinished.iter_mut().chain(&mut report.passing) {
-            dropped += text(&mut example.description, limit.min(1024));
+            dropped += text(&mut example.description, short);
         }
         for pending in &mut report.pending {
-            dropped += text(&mut pending.description, limit.min(1024)) + text(&mut pending.reason, limit.min(1024));
+            dropped += text(&mut pending.description, short) + text(&mut pending.reason, short);
         }
-        dropped + text(&mut report.command, limit.max(1024))
+        for leftover in &mut report.leftovers {
+            dropped += text(&mut leftover.command, short);
+        }
+        dropped += report
+            .crashed_fork
+            .as_mut()
+            .map_or(0, |crash| text(&mut crash.stderr, limit));
+        dropped += report
+            .warnings
+            .iter_mut()
+            .map(|warning| text(warning, short))
+            .sum::<usize>();
+        for line in [
+            &mut report.reason,
+            &mut report.hint,
+            &mut report.mode_reason,
+            &mut report.trigger,
+        ] {
+            dropped += line.as_mut().map_or(0, |line| text(line, short));
+        }
+        dropped + text(&mut report.command, short)
+    }
+
+    fn error(error: &mut ErrorReport, limit: usize, frames: usize) -> usize {
+        let short = limit.min(1024);
+        let file = error.file.as_mut().map_or(0, |file| text(file, short));
+        let rest = text(&mut error.class, short) + text(&mut error.message, limit);
+        file + rest + backtrace(&mut error.backtrace, frames, short)
+    }
+
+    fn backtrace(frames: &mut Vec<String>, keep: usize, limit: usize) -> usize {
+        let gone = frames.iter().skip(keep).map(String::len).sum::<usize>();
+        frames.truncate(keep);
+        gone + frames.iter_mut().map(|frame| text(frame, limit)).sum::<usize>()
     }
 
     /// Of a stream the end matters: the last thing that was printed before it went wrong.

@@ -98,6 +98,8 @@ impl State {
             (State::Draining { .. }, _) => (self, &[]),
             (_, Event::Exited) => (draining(now, self.stop()), &[Action::Collect]),
             (State::Running { .. }, Event::Over(stop)) => killing(now, stop),
+            // No time left to be polite; why it is ended stays as it was.
+            (State::Asking { stop, .. } | State::Terminating { stop, .. }, Event::Over(_)) => killing(now, stop),
             (State::Running { .. }, Event::Cancelled) => terminating(now, grace, Stop::Cancelled),
             (State::Running { .. }, Event::Tick) if late => (
                 State::Asking {

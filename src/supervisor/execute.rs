@@ -323,7 +323,7 @@ impl Watched {
                 () = closed(&mut self.stdout, &mut self.stderr), if draining && self.events.is_none() => return Event::Closed,
                 () = cancel.cancelled(), if running => {}
                 () = until(state.wake_at()) => {}
-                () = until(Some(self.look_at)), if running => {}
+                () = until(Some(self.look_at)), if alive(state) => {}
             }
             // After each line, too: a run that never stops talking must not talk away its deadline or a limit.
             if let Some(event) = self.due(state, process.target(), cancel) {
@@ -338,13 +338,10 @@ impl Watched {
         if state.wake_at().is_some_and(|at| now >= at) {
             return Some(Event::Tick);
         }
-        if !matches!(state, State::Running { .. }) {
-            return None;
-        }
-        if cancel.is_cancelled() {
+        if matches!(state, State::Running { .. }) && cancel.is_cancelled() {
             return Some(Event::Cancelled);
         }
-        if now < self.look_at {
+        if now < self.look_at || !alive(state) {
             return None;
         }
         self.look_at = now + POLL;
@@ -425,6 +422,14 @@ impl Watched {
             seconds: took.as_secs_f64(),
         }
     }
+}
+
+/// It may still do something, and use more than it may.
+fn alive(state: State) -> bool {
+    matches!(
+        state,
+        State::Running { .. } | State::Asking { .. } | State::Terminating { .. }
+    )
 }
 
 async fn next_line(events: &mut Option<LineReader<pipe::Receiver>>) -> Result<Option<Vec<u8>>, LineError> {

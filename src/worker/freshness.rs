@@ -8,6 +8,7 @@
 //! | anything else the boot read | the worker |
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::protocol::Inputs;
@@ -35,6 +36,9 @@ const BOOT_FILES: &[&str] = &[
 
 /// The same, by how their names begin: a Gemfile may read a Gemfile.local, once there is one.
 const BOOT_PREFIXES: &[&str] = &[".env", "Gemfile"];
+
+/// Directories below `app` that Rails does not load code from.
+const NOT_AUTOLOADED: &[&str] = &["assets", "javascript", "views"];
 
 /// Files in the root that the test framework reads before the helper.
 const FRAMEWORK_FILES: &[&str] = &[".rspec", ".rspec-local"];
@@ -89,7 +93,8 @@ impl Watch {
     /// Everything to look at.
     pub fn targets(&self) -> Vec<Target> {
         let ruby = |dir: &PathBuf| tree(dir, Some(&["rb"]));
-        let mut targets: Vec<Target> = outermost(&self.inputs.reload_dirs).into_iter().map(ruby).collect();
+        let code: Vec<PathBuf> = self.inputs.reload_dirs.iter().cloned().chain(self.app_dirs()).collect();
+        let mut targets: Vec<Target> = outermost(&code).into_iter().map(ruby).collect();
         targets.extend(outermost(&self.test_dirs).into_iter().map(ruby));
         targets.extend(self.config_dirs().iter().map(|dir| tree(dir, None)));
         targets.push(tree(&self.root.join("db"), Some(&["rb", "sql"])));
@@ -113,6 +118,8 @@ impl Watch {
         if of_an_editor(path) {
             Effect::Nothing
         } else if self.inputs.gemfiles.iter().any(|file| file == path) || self.boot_file(path) {
+            Effect::Reboot
+        } else if self.new_autoload_root(path) {
             Effect::Reboot
         } else if self.reloadable(path) {
             Effect::Reload
@@ -143,6 +150,40 @@ impl Watch {
                 path,
                 &["config/locales", "config/routes"].map(|dir| self.root.join(dir)),
             )
+    }
+
+    /// Rails looks for the directories below `app`, and for the `concerns` in them, when it boots.
+    fn new_autoload_root(&self, path: &Path) -> bool {
+        let (true, Some((app, rest))) = (ruby(path), self.in_app_dir(path)) else {
+            return false;
+        };
+        let names: Vec<&OsStr> = rest.iter().collect();
+        let [kind, next, ..] = names[..] else { return false };
+        let kind = app.join(kind);
+        if NOT_AUTOLOADED.iter().any(|name| kind.ends_with(name)) {
+            return false;
+        }
+        let concerns = (names.len() > 2 && next == "concerns").then(|| kind.join(next));
+        let roots = &self.inputs.reload_dirs;
+        let above = roots.iter().any(|root| kind != *root && kind.starts_with(root));
+        !above && (!roots.contains(&kind) || concerns.is_some_and(|dir| !roots.contains(&dir)))
+    }
+
+    /// The `app` directory that a file is in, and the rest of its path.
+    fn in_app_dir<'a>(&self, path: &'a Path) -> Option<(PathBuf, &'a Path)> {
+        self.app_dirs()
+            .into_iter()
+            .find_map(|app| path.strip_prefix(&app).ok().map(|rest| (app.clone(), rest)))
+    }
+
+    /// `app` of the app, and of each engine and pack that has one.
+    fn app_dirs(&self) -> Vec<PathBuf> {
+        let known = self.inputs.reload_dirs.iter().filter_map(|dir| dir.parent());
+        let mut dirs: Vec<PathBuf> = known.filter(|dir| dir.ends_with("app")).map(Path::to_owned).collect();
+        dirs.push(self.root.join("app"));
+        dirs.sort_unstable();
+        dirs.dedup();
+        dirs
     }
 
     /// A new file in a lib/ directory may be required by a glob beside the ones that were.

@@ -182,6 +182,18 @@ fn what_the_boot_read_costs_a_boot() {
     );
 }
 
+/// Rails looks for these directories at boot only.
+#[test]
+fn the_first_file_of_a_new_autoload_directory_costs_a_boot() {
+    check(Effect::Reboot, &["app/queries/new.rb"]);
+    assert!(
+        watch()
+            .targets()
+            .iter()
+            .any(|target| covers(target, &absolute("app/queries/new.rb")))
+    );
+}
+
 /// It may be required by a glob.
 #[test]
 fn a_new_file_beside_loaded_ones_in_lib_costs_a_boot() {
@@ -221,7 +233,7 @@ fn a_name_that_only_begins_like_a_directory_is_outside_of_it() {
     check(
         Effect::Nothing,
         &[
-            "app/models_old/cart.rb",
+            "application/models/cart.rb",
             "config.rb",
             "dbx/schema.rb",
             "spec_old/helper.rb",
@@ -389,11 +401,7 @@ fn a_directory_within_another_is_no_target_of_its_own() {
             .iter()
             .any(|target| covers_only(target, &absolute("app/models/concerns")))
     );
-    assert!(
-        targets
-            .iter()
-            .any(|target| covers_only(target, &absolute("app/models")))
-    );
+    assert!(targets.iter().any(|target| covers_only(target, &absolute("app"))));
 }
 
 fn covers_only(target: &Target, wanted: &Path) -> bool {

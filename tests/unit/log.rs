@@ -51,7 +51,14 @@ fn a_whole_run_is_known_by_its_records() {
     assert_eq!(log.outside.len(), 1);
     assert_eq!(log.outside[0].context, "after(:suite)");
     assert_eq!(log.outside[0].failure, failure("RuntimeError", "no"));
-    assert_eq!(log.finished, Some(Finish { status: 1, quit: false }));
+    assert_eq!(
+        log.finished,
+        Some(Finish {
+            status: 1,
+            quit: false,
+            outside: 0
+        })
+    );
     assert_eq!(log.exit, Some(3));
     assert_eq!(log.threads, None);
     assert_eq!(log.ignored, 0);

@@ -160,6 +160,18 @@ fn each_condition_of_a_pass_is_needed() {
             "an error occurred outside of the examples",
         ),
         (
+            "a hook outside of the examples failed, and its record was lost",
+            |run| {
+                run.finished = Some(RunEvent::Finished {
+                    status: 0,
+                    quit: false,
+                    outside: 1,
+                });
+            },
+            Outcome::Failed,
+            "an error occurred outside of the examples",
+        ),
+        (
             "a file could not be loaded",
             |run| run.started().outside = 1,
             Outcome::LoadError,

@@ -23,6 +23,18 @@ fn a_frame_is_of_the_app_of_someone_else_or_noise() {
     let foreign = |shown: &str| Frame::Foreign(shown.to_owned());
     let table = [
         (
+            "(eval at /srv/shop/app/cart.rb:7):1:in 'x'",
+            app("(eval at app/cart.rb:7):1:in 'x'"),
+        ),
+        (
+            "(eval at /home/ada/x/cart.rb:7):1:in 'x'",
+            foreign("(eval at cart.rb:7):1:in 'x'"),
+        ),
+        (
+            "./vendor/bundle/ruby/3.3.0/gems/rack-3.1.0/lib/rack.rb:5",
+            foreign("rack-3.1.0/lib/rack.rb:5"),
+        ),
+        (
             "/srv/shop/app/models/cart.rb:7:in 'Cart#add'",
             app("app/models/cart.rb:7:in 'Cart#add'"),
         ),
@@ -103,6 +115,8 @@ fn in_a_text_the_root_disappears_and_the_home_becomes_a_tilde() {
         ("/srv/shop/a and /srv/shop/b", "a and b"),
         ("no key in /home/ada/.ssh", "no key in ~/.ssh"),
         ("/srv/shopping/a", "/srv/shopping/a"),
+        ("/mnt/srv/shop/a", "/mnt/srv/shop/a"),
+        ("http://localhost/home/ada/x", "http://localhost/home/ada/x"),
         ("nothing to hide", "nothing to hide"),
         ("", ""),
     ];

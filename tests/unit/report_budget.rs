@@ -13,15 +13,15 @@ use coatepec::worker::protocol::{ExampleFinished, ExampleStatus, Failure, Identi
 use crate::report::{facts, paths, wrote};
 use crate::told::log;
 
-/// Bytes of a whole report.
+/// Bytes of a whole report, from the smallest that the configuration allows.
 fn budget() -> impl Strategy<Value = usize> {
-    16 * 1024..64 * 1024usize
+    prop_oneof![Just(4 * 1024), 4 * 1024..64 * 1024usize]
 }
 
 /// Texts of one to three bytes a character, mostly short.
 fn text() -> impl Strategy<Value = String> {
     let length = prop_oneof![8 => 0..60usize, 2 => 60..2_000usize, 1 => 2_000..9_000usize];
-    (select(vec!["a", "é", "日", "\n", "\"", "ab cd "]), length)
+    (select(vec!["a", "é", "日", "\n", "\u{1}", "\"", "ab cd "]), length)
         .prop_map(|(piece, length)| piece.repeat(length / piece.len()))
 }
 
@@ -34,7 +34,13 @@ fn failure(depth: u32) -> BoxedStrategy<Failure> {
         }
     };
     let class = select(vec!["RuntimeError", "A::Quite::LongNameOfAnError", ""]);
-    (class, text(), vec(frame(), 0..15), inner(), inner())
+    // As many parts as the Ruby side tells of an aggregated failure.
+    let parts = if depth == 0 {
+        vec(failure_without_more(), 0..1)
+    } else {
+        vec(failure_without_more(), 0..21)
+    };
+    (class, text(), vec(frame(), 0..15), inner(), parts)
         .prop_map(|(class, message, frames, causes, parts)| Failure {
             class: class.to_owned(),
             message,
@@ -44,6 +50,14 @@ fn failure(depth: u32) -> BoxedStrategy<Failure> {
             parts,
         })
         .boxed()
+}
+
+fn failure_without_more() -> impl Strategy<Value = Failure> {
+    text().prop_map(|message| Failure {
+        class: "RuntimeError".to_owned(),
+        message,
+        ..Failure::default()
+    })
 }
 
 fn frame() -> impl Strategy<Value = String> {
@@ -123,7 +137,7 @@ fn anything() -> impl Strategy<Value = Happened> {
     let parts = (
         events,
         [text(), text()],
-        vec("[a-z ]{1,60}", 0..4),
+        vec(text(), 0..4),
         names(),
         names(),
         option::of(failure(1)),
@@ -190,8 +204,9 @@ fn left_out(whole: &str, shown: &str) -> Result<usize, TestCaseError> {
         .rsplit_once("… ")
         .ok_or_else(|| TestCaseError::fail(format!("no note in {shown:?}")))?;
     prop_assert!(whole.starts_with(kept), "{kept:?} is no start of the text");
-    prop_assert!(note.ends_with(" bytes left out"), "{note:?}");
-    Ok(whole.len() - kept.len())
+    let missing = whole.len() - kept.len();
+    prop_assert_eq!(note, format!("{missing} bytes left out"));
+    Ok(missing)
 }
 
 proptest! {
@@ -273,4 +288,17 @@ fn all_left_out(whole: &[ErrorReport], cut: &[ErrorReport]) -> Result<usize, Tes
         .zip(cut)
         .map(|(whole, cut)| left_out(&whole.message, &cut.message))
         .sum()
+}
+
+/// More passing examples than are ever listed.
+#[test]
+fn passing_examples_beyond_the_most_that_are_listed_are_counted() {
+    let passes = (0..700).map(|n| crate::told::passes(&format!("./spec/a_spec.rb[1:{n}]")));
+    let view = View {
+        include_passing: true,
+        include_stdout: IncludeStdout::Never,
+        max_bytes: 1024 * 1024,
+    };
+    let report = Report::new(facts(log(passes)), view, &paths());
+    assert_eq!(report.passing.len() + report.cut.unwrap_or_default().passing, 700);
 }

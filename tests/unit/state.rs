@@ -69,13 +69,12 @@ fn due(state: Kind, event: Event) -> Step {
 
         (Kind::Asking, Event::Tick | Event::Told) => (Kind::Terminating, &[Term]),
         (Kind::Asking, Event::Exited) => (Kind::Draining, &[Collect]),
-        (Kind::Asking, Event::Cancelled | Event::Closed | Event::Over(_)) => (Kind::Asking, &[]),
+        (Kind::Asking | Kind::Terminating, Event::Over(_)) => (Kind::Killing, &[KillTree]),
+        (Kind::Asking, Event::Cancelled | Event::Closed) => (Kind::Asking, &[]),
 
         (Kind::Terminating, Event::Tick) => (Kind::Killing, &[KillTree]),
         (Kind::Terminating, Event::Exited) => (Kind::Draining, &[Collect]),
-        (Kind::Terminating, Event::Cancelled | Event::Told | Event::Closed | Event::Over(_)) => {
-            (Kind::Terminating, &[])
-        }
+        (Kind::Terminating, Event::Cancelled | Event::Told | Event::Closed) => (Kind::Terminating, &[]),
 
         (Kind::Killing, Event::Exited | Event::Tick) => (Kind::Draining, &[Collect]),
         (Kind::Killing, Event::Cancelled | Event::Told | Event::Closed | Event::Over(_)) => (Kind::Killing, &[]),

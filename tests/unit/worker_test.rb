@@ -52,13 +52,10 @@ class JsonTest < Minitest::Test
     table.each { |text, shown| assert_equal(shown, Json.text(text), text.inspect) }
   end
 
-  # Dialects of Japanese phones, whose converters in Ruby let invalid bytes through.
-  LEAKY = %w[UTF8-DoCoMo UTF8-KDDI UTF8-SoftBank].freeze
-
-  # Whatever bytes, in whatever other encoding Ruby knows.
+  # Whatever bytes, in whatever encoding Ruby knows. (The converters from UTF8-KDDI and its like let some through.)
   def test_no_string_makes_it_raise
     random = Random.new(4711)
-    Encoding.list.reject { |encoding| LEAKY.include?(encoding.name) }.each do |encoding|
+    Encoding.list.each do |encoding|
       [(0..255).to_a.pack("C*"), random.bytes(99), "abc", ""].each do |bytes|
         text = back([bytes.dup.force_encoding(encoding)]).first
         assert(text.valid_encoding? && text.encoding == Encoding::UTF_8, encoding.name)
@@ -211,6 +208,36 @@ class FailureTest < Minitest::Test
       failure = failure["causes"].first
     end
     assert_equal([10, 9, 8, 7], levels)
+  end
+
+  # Some exceptions have a cause of their own idea.
+  def test_a_cause_that_is_none_is_left_out
+    ["card expired", :expired, { code: 1 }].each do |cause|
+      error = error("declined")
+      error.define_singleton_method(:cause) { cause }
+      assert_equal([], of(error)["causes"])
+    end
+    error = error("declined")
+    error.define_singleton_method(:cause) { raise "no" }
+    assert_equal(["declined", []], of(error).values_at("message", "causes"))
+  end
+
+  # The supervisor takes no longer line (src/process/lines.rs).
+  def test_a_failure_fits_in_a_line_whatever_it_holds
+    part = raised { nested_with("\u0001" * 20_000, 3) }
+    part.set_backtrace(Array.new(60) { "#{__dir__}/#{"d" * 30_000}.rb:1" })
+    error = aggregated { [part] * 20 }
+    assert_operator(Coatepec::Json.line(Failure.of(error)).bytesize, :<, 1024 * 1024)
+  end
+
+  def nested_with(message, depth)
+    raise message if depth.zero?
+
+    begin
+      nested_with(message, depth - 1)
+    rescue StandardError
+      raise message
+    end
   end
 
   def aggregated(&exceptions)
