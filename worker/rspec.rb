@@ -11,7 +11,8 @@ module Coatepec
       def preload(extra)
         options = ::RSpec::Core::ConfigurationOptions.new([]).options
         add_load_paths(options)
-        (options[:requires] + [helper(options)].compact + extra).each { |file| require file }
+        files = options[:requires] + [helper(options)].compact + extra.map { |file| File.expand_path(file) }
+        files.each { |file| require file }
         load_on_demand_parts
         # The helper may have tied the global generator to RSpec's seed, as RSpec's template proposes.
         @srand_follows_seed = Random.seed == ::RSpec.configuration.seed

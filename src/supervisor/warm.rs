@@ -9,10 +9,10 @@ use tokio::task::spawn_blocking;
 
 use super::lock::{Locks, Taken};
 use super::rewrites::{Changed, Rewrites};
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::error::Result;
 use crate::process::usage;
-use crate::project::changes::{self, Change, Snapshot};
+use crate::project::changes::{self, Change, ChangeKind, Snapshot};
 use crate::project::{Project, Rules};
 use crate::run::denylist;
 use crate::run::mode::{self, ForkFacts};
@@ -47,6 +47,7 @@ pub struct Booted {
     pub id: u64,
     pub since: Instant,
     pub watch: Watch,
+    made_with: Settings,
     baseline: Snapshot,
     pub zygote: Option<Zygote>,
     /// What the boot and the test helper write each time: no change.
@@ -100,6 +101,35 @@ pub struct Setup {
     pub project: Project,
     pub config: Config,
     pub framework: Framework,
+}
+
+/// The settings that a tree is made with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Settings {
+    boot: PathBuf,
+    ruby_command: Option<Vec<String>>,
+    preload: Vec<PathBuf>,
+}
+
+impl Settings {
+    fn of(setup: &Setup) -> Self {
+        Settings {
+            boot: setup.project.boot.clone(),
+            ruby_command: setup.config.ruby_command.clone(),
+            preload: setup.config.preload.clone(),
+        }
+    }
+
+    /// What a change to `others` calls for.
+    fn effect(&self, others: &Settings) -> Effect {
+        if (&self.boot, &self.ruby_command) != (&others.boot, &others.ruby_command) {
+            Effect::Reboot
+        } else if self.preload != others.preload {
+            Effect::NewZygote
+        } else {
+            Effect::Nothing
+        }
+    }
 }
 
 impl Setup {
@@ -225,14 +255,24 @@ impl Warm {
         }
     }
 
-    /// Compares the files with what the tree was made from.
+    /// Compares the files and the settings with what the tree was made from.
     async fn look(&mut self, setup: &Setup, prepared: &mut Prepared) -> Effect {
         let Some(booted) = &mut self.booted else {
             prepared.trigger = prepared.trigger.take().or(self.gone.take());
             return Effect::Reboot;
         };
         let changes = booted.changes(setup.test_dirs()).await;
-        let (effect, change) = booted.watch.verdict(&changes);
+        let settings = Change {
+            path: setup.project.root.join(config::FILE),
+            kind: ChangeKind::Modified,
+        };
+        let of_files = booted.watch.verdict(&changes);
+        let of_settings = booted.made_with.effect(&Settings::of(setup));
+        let (effect, change) = if of_settings > of_files.0 {
+            (of_settings, Some(&settings))
+        } else {
+            of_files
+        };
         if let Some(trigger) = change.and_then(|change| describe(effect, change, &setup.project.root)) {
             prepared.trigger = Some(trigger);
         }
@@ -330,6 +370,7 @@ impl Warm {
             id: self.boots,
             since,
             watch,
+            made_with: Settings::of(setup),
             baseline,
             zygote: None,
             rewritten: own,
@@ -394,6 +435,7 @@ impl Warm {
         prepared.load += started.elapsed().as_secs_f64();
         match loaded {
             Ok(zygote) => {
+                booted.made_with = Settings::of(setup);
                 booted.watch.loaded_by_zygote(&zygote.loaded.features);
                 booted.zygote = Some(zygote);
                 let Changed { own, .. } = self.during_loads.note(booted.changed().await);

@@ -131,6 +131,22 @@ fn an_engine_without_an_app_is_booted_by_the_file_that_its_settings_name() {
     wrong.check(has_text(&report["stdout"], "saw <3>"), || {
         format!("after an edit: {report}")
     });
+
+    // Other settings are another app, and another helper.
+    let other = app.read("side/stock/spec/tiny_app.rb") + "def (Stock::Shelf).height = 'of another app'\n";
+    app.write("side/stock/spec/other_app.rb", other);
+    app.edit("side/stock/.coatepec.yml", "tiny_app", "other_app");
+    app.edit("side/stock/spec/rails_helper.rb", "tiny_app", "other_app");
+    let report = see(&server);
+    wrong.check(has_text(&report["stdout"], "of another app"), || {
+        format!("another app: {report}")
+    });
+    app.write("side/stock/spec/more.rb", "def (Stock::Shelf).height = 'of more'\n");
+    app.append("side/stock/.coatepec.yml", "preload: [spec/more.rb]\n");
+    let report = see(&server);
+    wrong.check(has_text(&report["stdout"], "of more"), || {
+        format!("with more to load: {report}")
+    });
     wrong.none();
     server.stop();
 }
