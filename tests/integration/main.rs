@@ -2,6 +2,7 @@
 
 mod boot;
 mod bounds;
+mod chaos;
 mod concurrency;
 mod faults;
 mod floods;
