@@ -41,13 +41,13 @@ module Coatepec
     private
 
     def start_worker
-      %w[boot held fork guard questions zygote worker].each { |name| load_part(name) }
+      %w[boot databases held fork guard questions zygote worker].each { |name| load_part(name) }
       code_hash
       Worker.new(Wire.new(inherited_socket)).run
     end
 
     def start_spawn
-      %w[fork child].each { |name| load_part(name) }
+      %w[databases fork child].each { |name| load_part(name) }
       Spawn.new(Json.parse(inherited_io("COATEPEC_REQUEST_FD").read), inherited_io("COATEPEC_EVENTS_FD", "w")).run
     end
 

@@ -61,6 +61,7 @@ module Coatepec
       reset
       listen
       load_files
+      tell_databases
       tell_start(Coatepec.clock - started)
       status = examples
       @records.emit("finished", status: status, quit: flag(world.wants_to_quit),
@@ -132,6 +133,12 @@ module Coatepec
 
     def named_files
       @request.fetch(:named).map { |name| File.expand_path(name[/\A.*_spec\.rb/m] || name) }
+    end
+
+    # What a fresh process uses is not known before.
+    def tell_databases
+      names = @request[:mode] == "spawn" ? Databases.names : []
+      @records.emit("databases", names: names) if names.any?
     end
 
     def tell_start(seconds)

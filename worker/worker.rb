@@ -42,7 +42,7 @@ module Coatepec
       GC.start
       {
         versions: Boot.versions, inputs: Boot.inputs, eager_load_error: Boot.eager_load_error,
-        threads: Guard.threads, native: Guard.native, databases: Boot.databases, listening: Fork.listening
+        threads: Guard.threads, native: Guard.native, databases: Databases.names, listening: Fork.listening
       }
     end
 

@@ -27,6 +27,8 @@ pub struct RunLog {
     pub messages: Vec<String>,
     pub threads: Option<Vec<ThreadDump>>,
     pub coverage_skipped: bool,
+    /// What a fresh process told of them.
+    pub databases: Vec<String>,
     /// Records of other processes, and lines that were none.
     pub ignored: u64,
     bytes: usize,
@@ -131,6 +133,7 @@ impl RunLog {
                 self.finished = Some(Finish { status, quit, outside });
             }
             RunEvent::Exit { status } => self.exit = Some(status),
+            RunEvent::Databases { names } => self.databases = names,
             RunEvent::CoverageSkipped {} => self.coverage_skipped = true,
             RunEvent::Threads { threads } => self.threads = Some(threads),
         }

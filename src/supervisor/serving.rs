@@ -59,9 +59,8 @@ impl<'a> Serving<'a> {
         .await
     }
 
-    /// A fresh process uses the databases of the last boot; before any boot, they are not known.
-    pub(super) async fn lock(&mut self, booted: Option<&Booted>) -> std::result::Result<(), Problem> {
-        let databases = booted.map(|booted| &booted.ready.databases[..]);
+    /// For a fresh process; `databases` if they are known.
+    pub(super) async fn lock(&mut self, databases: Option<&[String]>) -> std::result::Result<(), Problem> {
         let taken = self.locks.take(self.call.checked.root(), databases).await;
         taken.map_err(|taken| Problem::busy(&taken, self.prepared.clone()))
     }

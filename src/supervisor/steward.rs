@@ -47,6 +47,7 @@ async fn serve_in_order(
         board,
         runs: 0,
         meanwhile: None,
+        databases: None,
     };
     let mut watcher: Option<Watcher> = None;
     loop {
@@ -74,6 +75,7 @@ async fn serve_in_order(
             board,
             runs,
             meanwhile: None,
+            databases: None,
         });
         steward.board.at_rest(steward.warm.booted());
         watcher = watch(watcher, steward.warm.booted());
@@ -108,6 +110,8 @@ struct Steward {
     runs: u64,
     /// What was done since the last call, for the next one to tell.
     meanwhile: Option<String>,
+    /// What the last fresh process used, for the next one where nothing is booted.
+    databases: Option<Vec<String>>,
 }
 
 impl Steward {
@@ -236,7 +240,8 @@ impl Steward {
         deadline: Duration,
     ) -> Result<Attempt> {
         let plan = serving.call.checked.setup.plan()?;
-        if let Err(problem) = serving.lock(self.warm.booted()).await {
+        let booted = self.warm.booted().map(|booted| &booted.ready.databases[..]);
+        if let Err(problem) = serving.lock(booted.or(self.databases.as_deref())).await {
             return serving.stopped_by(problem);
         }
         self.warm.give_up_ports().await;
@@ -248,7 +253,10 @@ impl Steward {
             ..serving.call.checked.limits
         };
         match execute::spawned(&plan, &request, limits, &serving.call.cancel).await {
-            Ok(ran) => Ok(serving.ended(mode, reason, Ok(ran))),
+            Ok(ran) => {
+                self.databases = Some(ran.log.databases.clone()).filter(|names| !names.is_empty());
+                Ok(serving.ended(mode, reason, Ok(ran)))
+            }
             Err(NotStarted::Refused(reason) | NotStarted::Lost(reason)) => Err(not_started(&reason)),
         }
     }

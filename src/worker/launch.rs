@@ -24,6 +24,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("worker/boot.rb", include_str!("../../worker/boot.rb")),
     ("worker/child.rb", include_str!("../../worker/child.rb")),
     ("worker/coverage.rb", include_str!("../../worker/coverage.rb")),
+    ("worker/databases.rb", include_str!("../../worker/databases.rb")),
     ("worker/failure.rb", include_str!("../../worker/failure.rb")),
     ("worker/fork.rb", include_str!("../../worker/fork.rb")),
     ("worker/guard.rb", include_str!("../../worker/guard.rb")),

@@ -253,6 +253,10 @@ pub enum RunEvent {
     Exit {
         status: i32,
     },
+    /// Of a fresh process, once the app is loaded: as in [`Ready`].
+    Databases {
+        names: Vec<String>,
+    },
     /// A coverage tool was there and was silenced.
     CoverageSkipped {},
     /// Asked for at the deadline.

@@ -116,6 +116,27 @@ fn a_fresh_process_without_a_warm_app_takes_turns_with_the_forks_of_another_serv
     servers.into_iter().for_each(Server::end);
 }
 
+/// Once it has run, it knows its databases, also those that it shares with another worktree.
+#[test]
+fn fresh_processes_of_two_worktrees_on_one_database_take_turns() {
+    let app = App::copy();
+    let worktree = worktree_of(&app);
+    held_spec(&app, &place(&app));
+    let servers = [app.server(), worktree.server()];
+    let never = || json!({"fork": "never", "timeout_seconds": 20});
+    for server in &servers {
+        let report = server.run_with(["spec/models/tag_spec.rb"], never());
+        assert_eq!(report["outcome"], "passed", "{report}");
+    }
+    let held = servers[0].begin(["spec/held_spec.rb"], never());
+    eventually("it is under way", || app.beside("tmp/held").exists().then_some(()));
+    let busy = servers[1].run_with([SPEC], json!({"fork": "never", "timeout_seconds": 1}));
+    assert_eq!(busy["outcome"], "database_busy", "{busy}");
+    fs::write(app.beside("tmp/go"), "").expect("it can be written");
+    assert_eq!(servers[0].report(held)["outcome"], "passed");
+    servers.into_iter().for_each(Server::end);
+}
+
 #[test]
 fn a_call_that_waits_in_vain_names_who_holds_the_database_and_a_dead_holder_holds_nothing() {
     let app = App::copy();

@@ -334,6 +334,14 @@ fn a_run_is_forked_and_reaped() {
 }
 
 #[test]
+fn a_fresh_process_tells_of_its_databases() {
+    let RunEvent::Databases { names } = &events("database")[1] else {
+        panic!("no databases")
+    };
+    assert_eq!(names[..], ["postgresql:localhost:5432:shop_test"]);
+}
+
+#[test]
 fn a_passing_run_is_told_event_by_event() {
     let events = events("passing");
     assert!(matches!(events[0], RunEvent::Hello {}));
@@ -615,7 +623,7 @@ fn every_message_is_in_a_transcript() {
     assert_eq!(said.len(), 12, "{said:?}");
     let of_runs = all().filter(|name| lines(name).iter().all(|line| is(line, "e")));
     let happened: BTreeSet<&str> = of_runs.flat_map(events).map(|event| name_of_event(&event)).collect();
-    assert_eq!(happened.len(), 10, "{happened:?}");
+    assert_eq!(happened.len(), 11, "{happened:?}");
     let asked: BTreeSet<&str> = asked()
         .iter()
         .flat_map(|(_, asked)| asked)
@@ -651,6 +659,7 @@ fn name_of_event(event: &RunEvent) -> &'static str {
         RunEvent::OutsideError { .. } => "outside_error",
         RunEvent::Finished { .. } => "finished",
         RunEvent::Exit { .. } => "exit",
+        RunEvent::Databases { .. } => "databases",
         RunEvent::CoverageSkipped {} => "coverage_skipped",
         RunEvent::Threads { .. } => "threads",
     }
