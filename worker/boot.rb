@@ -59,6 +59,9 @@ module Coatepec
 
       attr_reader :eager_load_error
 
+      # Definitions of factories are loaded in a way that leaves no trace in `$LOADED_FEATURES`.
+      def factory_files = factories.flat_map { |path| ["#{path}.rb", *Dir.glob("#{path}/**/*.rb")] }
+
       # Absolute paths of files that belong to the app rather than to Ruby or to an installed gem.
       def outside_gems(paths)
         source = paths.select { |path| path.start_with?("/") && path.end_with?(".rb", ".yml", ".yaml") }

@@ -11,6 +11,7 @@ module Coatepec
       @io.sync = true
       @pid = Process.pid
       @write = io.method(:syswrite)
+      @pipe = identity
     end
 
     attr_reader :pid
@@ -51,7 +52,12 @@ module Coatepec
       end
     end
 
+    def identity = @io.stat.then { |stat| [stat.dev, stat.ino] }
+
+    # Code that closes all descriptors and opens files of its own may have put one of them in our place.
     def write(line)
+      raise IOError, "the pipe is gone" unless identity == @pipe
+
       line = line.byteslice(@write.call(line)..) until line.empty?
     end
   end

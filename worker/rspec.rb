@@ -61,10 +61,11 @@ module Coatepec
       reset
       listen
       load_files
+      listen unless config.reporter.equal?(@reporter)
       tell_databases
       tell_start(Coatepec.clock - started)
       status = examples
-      @records.emit("finished", status: status, quit: flag(world.wants_to_quit),
+      @records.emit("finished", status: status.clamp(-1, 0xFFFF), quit: flag(world.wants_to_quit),
                                 outside: @listener.outside)
       status
     end
@@ -100,8 +101,8 @@ module Coatepec
     end
 
     def listen
-      @listener = RSpecListener.new(@records)
-      reporter = config.reporter
+      @listener ||= RSpecListener.new(@records)
+      @reporter = reporter = config.reporter
       reporter.register_listener(@listener, *RSpecListener::EVENTS)
       listener = @listener
       reporter.define_singleton_method(:notify_non_example_exception) do |error, context|
@@ -113,11 +114,18 @@ module Coatepec
     # As `Runner#setup`, which has no place to count what was loaded before the filters are applied.
     def load_files
       @runner.configure(@err, @out)
+      only_named_files
       exclude
       config.load_spec_files unless world.wants_to_quit
     ensure
       @loaded = world.all_example_groups.sum { |group| group.examples.size }
       world.announce_filters
+    end
+
+    # A pattern in .rspec makes RSpec look for more.
+    def only_named_files
+      named = @request.fetch(:files).to_h { |file| [File.expand_path(file), true] }
+      config.files_to_run = config.files_to_run.select { |file| named[File.expand_path(file)] }
     end
 
     # RSpec applies its exclude pattern to directories only, and we have expanded them. A file that was named is run.
@@ -146,11 +154,13 @@ module Coatepec
       selected = @groups.flat_map(&:descendant_filtered_examples)
       @records.emit(
         "started", seconds: seconds, selected: selected.size, loaded: @loaded, ids: selected.first(IDS).map(&:id),
-                   seed: config.seed, random: flag(config.ordering_manager.seed_used?), dry_run: flag(config.dry_run?),
+                   seed: seed, random: flag(config.ordering_manager.seed_used?), dry_run: flag(config.dry_run?),
                    fail_fast: flag(config.fail_fast), filters: filters, excluded: relative(@excluded).first(IDS),
                    outside: @listener.outside
       )
     end
+
+    def seed = config.seed.between?(0, 0xFFFF_FFFF) ? config.seed : nil
 
     def relative(files) = Array(files).map { |file| File.expand_path(file).delete_prefix(Coatepec.root) }
 

@@ -31,7 +31,8 @@ module Coatepec
       Coatepec.load_part("rspec")
       RSpecFramework.preload(@request[:preload] || [])
       warm_up
-      @wire.tell("loaded", seconds: Coatepec.clock - started, features: Boot.outside_gems($LOADED_FEATURES),
+      @wire.tell("loaded", seconds: Coatepec.clock - started,
+                           features: Boot.outside_gems($LOADED_FEATURES + Boot.factory_files),
                            versions: Boot.versions)
       true
     rescue Exception => e # rubocop:disable Lint/RescueException

@@ -141,6 +141,8 @@ impl Snapshot {
         let mut changes: Vec<Change> = created.map(|path| change(path, ChangeKind::Created)).collect();
         for (path, seen) in &mut self.files {
             match newer.files.get(path) {
+                // Still there, and not looked at any more: no target covers it.
+                None if path.is_file() => {}
                 None => changes.push(change(path, ChangeKind::Deleted)),
                 Some(new) if seen.vouches_for(new) || seen.confirm(path, new) => {}
                 Some(_) => changes.push(change(path, ChangeKind::Modified)),

@@ -337,7 +337,7 @@ impl Builder<'_> {
             skipped: facts.skipped.clone(),
             cut: None,
             trigger: facts.trigger.clone(),
-            seed: log.started.as_ref().map(|started| started.seed),
+            seed: log.started.as_ref().and_then(|started| started.seed),
             command: facts.command.clone(),
             queued_behind: facts.ahead,
             timing: facts.timing.rounded(),

@@ -70,7 +70,7 @@ fn ran_facts(call: &Checked, base: Facts, ran: Ran) -> Facts {
     let loading = ran.log.started.as_ref().map_or(0.0, |started| started.seconds);
     let random = ran.log.started.as_ref().filter(|started| started.random);
     Facts {
-        command: command(call, random.map(|started| started.seed)),
+        command: command(call, random.and_then(|started| started.seed)),
         hint: advice::of_run(&verdict, &ran.log, base.mode == Mode::Fork),
         skipped: base.skipped.into_iter().chain(excluded(&ran.log)).collect(),
         warnings: warnings(&ran),

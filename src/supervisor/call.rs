@@ -11,7 +11,8 @@ use tokio_util::sync::CancellationToken;
 use super::warm::Setup;
 use crate::config::{Config, Fork, IncludeStdout};
 use crate::error::{Error, Kind, Result};
-use crate::project::{self, Project, Refusal, Rules, Selection};
+use crate::project::{self, Filter, Project, Refusal, Rules, Selection};
+use crate::run::output::clip;
 use crate::run::report::{Report, View};
 use crate::run::{Limits, TIMEOUT_SECONDS};
 use crate::worker::protocol::Framework;
@@ -78,6 +79,7 @@ impl Checked {
         check_example(arguments.example.as_deref())?;
         let selection = project::select(&project.root, &Rules::new(&config.spec_roots), &arguments.paths)
             .map_err(|refusals| refused(&refusals))?;
+        check_combination(&arguments, &selection)?;
         let fork = arguments.fork.unwrap_or(config.fork);
         let view = view(&config, &arguments);
         let setup = Setup {
@@ -132,6 +134,21 @@ fn check_example(example: Option<&str>) -> Result<()> {
     }
 }
 
+/// RSpec would run whatever `example` names and forget the lines and ids.
+fn check_combination(arguments: &RunArguments, selection: &Selection) -> Result<()> {
+    let parts = selection
+        .selectors
+        .iter()
+        .any(|selector| selector.filter != Filter::All);
+    if arguments.example.is_none() || !parts {
+        return Ok(());
+    }
+    Err(
+        Error::new(Kind::InvalidArguments, "`example` can't be combined with lines or ids")
+            .hint("leave out `example`, or name whole files"),
+    )
+}
+
 fn view(config: &Config, arguments: &RunArguments) -> View {
     let defaults = &config.defaults.spec_run;
     View {
@@ -139,6 +156,26 @@ fn view(config: &Config, arguments: &RunArguments) -> View {
         include_stdout: arguments.include_stdout.unwrap_or(defaults.include_stdout),
         max_bytes: config.max_result_bytes,
     }
+}
+
+/// Bytes of all refusals together, and of each of their texts when they are more.
+const REFUSALS_BYTES: usize = 16 * 1024;
+const REFUSAL_BYTES: usize = 50;
+
+/// All of them, whatever they are; long texts only while there is room.
+fn listed(refusals: &[Refusal]) -> Vec<Refusal> {
+    let whole = serde_json::to_string(refusals).map_or(0, |text| text.len());
+    if whole <= REFUSALS_BYTES {
+        return refusals.to_vec();
+    }
+    let short = |text: &str| clip(text, REFUSAL_BYTES).0;
+    let shorten = |refusal: &Refusal| Refusal {
+        selector: short(&refusal.selector),
+        code: refusal.code,
+        reason: short(&refusal.reason),
+        hint: None,
+    };
+    refusals.iter().map(shorten).collect()
 }
 
 /// All refused selectors at once, each with its reason.
@@ -155,5 +192,5 @@ fn refused(refusals: &[Refusal]) -> Error {
     };
     Error::new(Kind::InvalidSelector, message)
         .hint(hint.unwrap_or_else(|| "mend or leave out the refused selectors and call again".to_owned()))
-        .details(serde_json::json!({ "refused": refusals }))
+        .details(serde_json::json!({ "refused": listed(refusals) }))
 }

@@ -113,6 +113,12 @@ pub(super) fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunReques
             .iter()
             .map(crate::project::Selector::to_argument)
             .collect(),
+        files: call
+            .selection
+            .selectors
+            .iter()
+            .map(|selector| selector.path.clone())
+            .collect(),
         directories: directories(call),
         named: call.arguments.paths.clone(),
         example,

@@ -35,7 +35,9 @@ impl Watcher {
                 tell.notify_one();
             }
         };
-        let mut native = notify::recommended_watcher(hear).map_err(|error| warn(&error)).ok()?;
+        let mut native = RecommendedWatcher::new(hear, notify::Config::default().with_follow_symlinks(false))
+            .map_err(|error| warn(&error))
+            .ok()?;
         for (dir, mode) in directories(&watch.targets()) {
             native.watch(&dir, mode).map_err(|error| warn(&error)).ok()?;
         }

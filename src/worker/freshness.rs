@@ -117,9 +117,7 @@ impl Watch {
     pub fn effect(&self, path: &Path) -> Effect {
         if of_an_editor(path) {
             Effect::Nothing
-        } else if self.inputs.gemfiles.iter().any(|file| file == path) || self.boot_file(path) {
-            Effect::Reboot
-        } else if self.new_autoload_root(path) {
+        } else if self.gemfile(path) || self.boot_file(path) || self.new_autoload_root(path) {
             Effect::Reboot
         } else if self.reloadable(path) {
             Effect::Reload
@@ -214,6 +212,10 @@ impl Watch {
         dirs
     }
 
+    fn gemfile(&self, path: &Path) -> bool {
+        self.inputs.gemfiles.iter().any(|file| file == path)
+    }
+
     fn boot_file(&self, path: &Path) -> bool {
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
         let begins = BOOT_PREFIXES.iter().any(|prefix| name.starts_with(prefix.as_bytes()));
@@ -234,10 +236,22 @@ fn tree(dir: &Path, extensions: Option<&[&str]>) -> Target {
     }
 }
 
-/// What editors put beside a file while it is open, and when they save it.
+/// What editors and people put beside a file and no app reads.
 fn of_an_editor(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let ends = ["~", ".swp", ".swo", ".swx", ".kate-swp", "___jb_tmp___", "___jb_old___"];
+    let ends = [
+        "~",
+        ".swp",
+        ".swo",
+        ".swx",
+        ".kate-swp",
+        "___jb_tmp___",
+        "___jb_old___",
+        ".bak",
+        ".orig",
+        ".md",
+        ".DS_Store",
+    ];
     let begins = [".#", "#", ".goutputstream-"];
     ends.iter().any(|end| name.ends_with(end)) || begins.iter().any(|begin| name.starts_with(begin)) || name == "4913"
 }

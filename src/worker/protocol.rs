@@ -58,6 +58,8 @@ pub struct RunRequest {
     pub mode: ProcessMode,
     /// Validated selectors as the framework's own arguments; each begins with `./`.
     pub arguments: Vec<String>,
+    /// The files of these selectors: nothing else may be loaded as a spec, whatever patterns the project has.
+    pub files: Vec<String>,
     /// Directories among what the caller named: the project's exclude pattern applies to what is below them.
     pub directories: Vec<String>,
     /// Everything that the caller named.
@@ -274,7 +276,8 @@ pub struct Started {
     pub loaded: u32,
     /// The first selected ids, in the order they are to run.
     pub ids: Vec<String>,
-    pub seed: u32,
+    /// `None` for one that is no seed we could pass.
+    pub seed: Option<u32>,
     /// Whether the seed decided the order.
     pub random: bool,
     pub dry_run: bool,

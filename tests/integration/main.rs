@@ -25,5 +25,6 @@ mod results;
 mod selectors;
 mod soak;
 mod support;
+mod surprises;
 mod survival;
 mod wedged;

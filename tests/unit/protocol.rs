@@ -131,7 +131,7 @@ fn started(file: &str, examples: u32) -> Started {
         ids: (1..=examples)
             .map(|n| format!("./spec/{file}_spec.rb[1:{n}]"))
             .collect(),
-        seed: 17,
+        seed: Some(17),
         random: false,
         dry_run: false,
         fail_fast: false,
@@ -447,7 +447,7 @@ fn a_hanging_run_tells_where() {
         }]]
     );
     let started = all!(events("hanging"), RunEvent::Started(it) => (it.seed, it.random));
-    assert_eq!(started, [(4711, true)]);
+    assert_eq!(started, [(Some(4711), true)]);
 }
 
 #[test]
@@ -553,6 +553,7 @@ fn asked() -> Vec<(&'static str, Vec<Question>)> {
             root: "/srv/shop".into(),
             mode: ProcessMode::Fork,
             arguments: vec![format!("./spec/{file}_spec.rb")],
+            files: vec![format!("spec/{file}_spec.rb")],
             directories: Vec::new(),
             named: vec![format!("spec/{file}_spec.rb")],
             example: None,

@@ -521,7 +521,7 @@ fn what_the_supervisor_knows_is_passed_on() {
                 run: 2.0,
             },
             ..facts(log([RunEvent::Started(Started {
-                seed: 4711,
+                seed: Some(4711),
                 ..selected(&[A])
             })]))
         },
@@ -587,7 +587,10 @@ fn what_is_empty_takes_no_place_in_the_json() {
 #[test]
 fn names_in_the_json_are_those_of_the_documentation() {
     let failing = [
-        RunEvent::Started(selected(&[A, B, C, "./spec/b_spec.rb[1]"])),
+        RunEvent::Started(Started {
+            seed: Some(4711),
+            ..selected(&[A, B, C, "./spec/b_spec.rb[1]"])
+        }),
         fails(A),
         pends(B),
         starts(C),

@@ -232,7 +232,8 @@ class TranscriptsTest < Minitest::Test
 
   def request(root, file, **more)
     {
-      run: "run-1", root: root, mode: "spawn", arguments: ["./spec/#{file}"], directories: [], named: ["spec/#{file}"],
+      run: "run-1", root: root, mode: "spawn", arguments: ["./spec/#{file}"], files: ["spec/#{file}"],
+      directories: [], named: ["spec/#{file}"],
       example: nil, seed: nil, fail_fast: false, max_file_bytes: 1 << 32, **more
     }
   end
