@@ -15,6 +15,9 @@ use crate::process::lines::{LineError, LineReader};
 /// Characters of a line that could not be understood, for the diagnosis.
 const EXCERPT: usize = 200;
 
+/// Messages said unasked that are kept for a listener; only the first words are ever listened to.
+const UNASKED: usize = 8;
+
 /// Why nothing comes over this line any more.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Lost {
@@ -45,12 +48,12 @@ struct Shared {
 
 impl Link {
     /// The link, and what is said unasked.
-    pub fn new<R>(sender: Sender, reader: LineReader<R>) -> (Link, mpsc::UnboundedReceiver<Told>)
+    pub fn new<R>(sender: Sender, reader: LineReader<R>) -> (Link, mpsc::Receiver<Told>)
     where
         R: AsyncRead + Unpin + Send + 'static,
     {
         let shared = Arc::new(Mutex::new(Shared::default()));
-        let (unasked, receiver) = mpsc::unbounded_channel();
+        let (unasked, receiver) = mpsc::channel(UNASKED);
         tokio::spawn(listen(reader, Arc::clone(&shared), unasked));
         (
             Link {
@@ -99,13 +102,13 @@ impl Link {
 async fn listen<R: AsyncRead + Unpin>(
     mut reader: LineReader<R>,
     shared: Arc<Mutex<Shared>>,
-    unasked: mpsc::UnboundedSender<Told>,
+    unasked: mpsc::Sender<Told>,
 ) {
     let lost = loop {
         match reader.next().await.map_err(Lost::from).and_then(understand) {
             Ok(Answer { id: Some(id), told }) => deliver(&shared, id, told),
             // Nobody listens any more once the first words were heard.
-            Ok(Answer { id: None, told }) => drop(unasked.send(told)),
+            Ok(Answer { id: None, told }) => drop(unasked.try_send(told)),
             Err(lost) => break lost,
         }
     };

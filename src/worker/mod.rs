@@ -41,7 +41,7 @@ pub const REPLY: Duration = Duration::from_secs(10);
 pub struct Worker {
     kept: Kept,
     link: Link,
-    hello: mpsc::UnboundedReceiver<Told>,
+    hello: mpsc::Receiver<Told>,
     pub stdout: Tail,
     pub stderr: Tail,
     pub pid: i32,

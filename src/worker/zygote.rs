@@ -163,7 +163,7 @@ impl Zygote {
 
 /// What it says of the load, within `limit`.
 async fn first_words(
-    mut said: mpsc::UnboundedReceiver<Told>,
+    mut said: mpsc::Receiver<Told>,
     process: Identity,
     limit: Duration,
 ) -> Result<Loaded, Failure> {

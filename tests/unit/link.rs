@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadBuf, duplex};
 use tokio::net::UnixStream;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::Receiver;
 use tokio::task::JoinHandle;
 
 use coatepec::process::channel;
@@ -44,7 +44,7 @@ impl Other {
     }
 }
 
-fn linked() -> (Arc<Link>, UnboundedReceiver<Told>, Other) {
+fn linked() -> (Arc<Link>, Receiver<Told>, Other) {
     // Roomy, so that saying something never waits for the listener, who may have gone.
     let (says, heard) = duplex(64 * 1024);
     let (sender, _, theirs) = channel::pair().unwrap();
@@ -172,6 +172,24 @@ async fn what_is_said_unasked_is_told_apart_from_answers() {
         unasked.recv().await.is_none(),
         "the end of the line ends what is said unasked, too"
     );
+}
+
+#[tokio::test]
+async fn what_is_said_unasked_without_end_is_not_kept() {
+    let (link, mut unasked, mut other) = linked();
+    for _ in 0..1_000 {
+        other.answers(Value::Null, json!({ "pong": {} })).await;
+    }
+    let asked = ask(&link, 70);
+    other.hears().await;
+    other.answers(1, reaped(0)).await;
+    status(asked.await.unwrap());
+    drop(other);
+    let mut kept = 0;
+    while unasked.recv().await.is_some() {
+        kept += 1;
+    }
+    assert!((1..100).contains(&kept), "{kept}");
 }
 
 #[tokio::test]
