@@ -13,9 +13,11 @@ module Coatepec
         # config/boot sets up the bundle and bootsnap: Rails must come after it to profit, before the app to be told.
         boot = File.join(File.dirname(path), "boot.rb")
         require boot if File.file?(boot)
+        Compiled.distrust
         require "rails"
         ActiveSupport.on_load(:before_initialize, yield: true) { |app| Boot.force_reloading(app) }
         require path
+        Compiled.distrust
         eager_load
       end
 
@@ -68,6 +70,8 @@ module Coatepec
         source.reject { |path| below?(path, gem_dirs) }.uniq
       end
 
+      def installed?(path) = gem_dirs.any? { |dir| path.start_with?(dir) }
+
       private
 
       # Loading the app's classes once here saves each run from doing it. A file that can't be loaded must not keep
@@ -109,13 +113,16 @@ module Coatepec
         roots.map { |root| File.join(root, "config") }.reject { |dir| below?(dir, gem_dirs) }
       end
 
+      # Of gems by path: a bundle is made of what they depend on.
+      def gemspecs = Gem.loaded_specs.each_value.filter_map(&:loaded_from).reject { |path| installed?(path) }
+
       # A Gemfile may read other Gemfiles: Bundler knows all of them. Its settings say which groups are left out.
       def gemfiles
         return [] unless defined?(Bundler)
 
         definition = Bundler.definition
         others = [Bundler.default_lockfile, Bundler.app_config_path.join("config")]
-        (definition.gemfiles + others).map(&:to_s).uniq
+        (definition.gemfiles + others + gemspecs).map(&:to_s).uniq
       rescue StandardError
         []
       end

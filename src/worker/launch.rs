@@ -23,6 +23,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("worker.rb", include_str!("../../worker.rb")),
     ("worker/boot.rb", include_str!("../../worker/boot.rb")),
     ("worker/child.rb", include_str!("../../worker/child.rb")),
+    ("worker/compiled.rb", include_str!("../../worker/compiled.rb")),
     ("worker/coverage.rb", include_str!("../../worker/coverage.rb")),
     ("worker/databases.rb", include_str!("../../worker/databases.rb")),
     ("worker/failure.rb", include_str!("../../worker/failure.rb")),
