@@ -40,6 +40,9 @@ pub fn of_problem(outcome: Outcome, failure: &Failure) -> String {
             "wait for the other run, or give this checkout a test database of its own".to_owned()
         }
         (_, "Bundler::GemNotFound" | "Bundler::GitError") => "run `bundle install`, then call again".to_owned(),
+        (_, "WorkerDied") if failure.message.contains("Bundler::GemNotFound") => {
+            "run `bundle install`, then call again".to_owned()
+        }
         (_, "Timeout") => "raise `boot_timeout_seconds` in .coatepec.yml, or find what hangs".to_owned(),
         (
             _,

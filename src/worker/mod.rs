@@ -46,6 +46,8 @@ pub struct Worker {
     pub stderr: Tail,
     pub pid: i32,
     process: Identity,
+    /// Whether our own code has begun to run in it.
+    greeted: bool,
 }
 
 /// Why there is no booted app, no reloaded code or no loaded helper.
@@ -75,6 +77,7 @@ impl Worker {
             stderr,
             pid: ruby.pid.as_raw(),
             process: ruby,
+            greeted: false,
         })
     }
 
@@ -185,6 +188,7 @@ impl Worker {
             Some(Told::Hello { protocol, code, .. })
                 if protocol == protocol::VERSION && code == launch::code_hash() =>
             {
+                self.greeted = true;
                 Ok(())
             }
             Some(Told::Hello { protocol, code, .. }) => Err(format!(
@@ -210,12 +214,15 @@ impl Worker {
             Ok(exit) => format!("the worker {}", describe(exit)),
             _ => format!("the worker can't be talked to: {cause}"),
         };
-        self.broken(Failure {
-            class: "WorkerDied".to_owned(),
-            message,
-            ..Failure::default()
-        })
-        .await
+        let mut broken = Broken {
+            stderr: self.stderr.settled().await,
+            ..Broken::ours(&message)
+        };
+        // Bundler, or a version manager, knows what is wrong: nobody else was there to raise.
+        if let Some(uncaught) = uncaught(&broken.stderr).filter(|_| !self.greeted) {
+            broken.failure.message = format!("{message}: {uncaught}");
+        }
+        broken
     }
 }
 
@@ -268,6 +275,15 @@ fn describe(exit: Exit) -> String {
         Exit::Signal(signal) => format!("was killed by {}", crate::process::signal_name(signal)),
         Exit::Unknown => "disappeared".to_owned(),
     }
+}
+
+/// What is printed of an exception that ends a Ruby, without its backtrace; else what was printed last.
+fn uncaught(stderr: &str) -> Option<&str> {
+    let text = match stderr.split_once("\n\tfrom ") {
+        Some((exception, _)) => exception,
+        None => stderr.trim_end().rsplit('\n').next()?,
+    };
+    Some(text.trim()).filter(|text| !text.is_empty())
 }
 
 fn too_slow(what: &str, limit: Duration) -> Failure {
