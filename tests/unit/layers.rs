@@ -68,6 +68,7 @@ const PURE: &[&str] = &[
     "run/paths",
     "run/report",
     "run/state",
+    "supervisor/rewrites",
     "worker/freshness",
     "worker/protocol",
     "project/expand",
