@@ -61,6 +61,12 @@ impl Locks {
     /// order. What is held already costs nothing.
     pub async fn take(&mut self, checkout: &Path, databases: Option<&[String]>) -> Result<(), Taken> {
         let started = Instant::now();
+        let taken = self.take_all(checkout, databases).await;
+        self.waited += started.elapsed().as_secs_f64();
+        taken
+    }
+
+    async fn take_all(&mut self, checkout: &Path, databases: Option<&[String]>) -> Result<(), Taken> {
         let how = match databases {
             Some(_) => FlockArg::LockSharedNonblock,
             None => FlockArg::LockExclusiveNonblock,
@@ -79,7 +85,6 @@ impl Locks {
                 self.held.push((name, lock));
             }
         }
-        self.waited += started.elapsed().as_secs_f64();
         Ok(())
     }
 
