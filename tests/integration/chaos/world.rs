@@ -239,7 +239,8 @@ impl World {
         let right = exact || (round.when == When::During && excused(round, &report));
         self.wrong
             .check(right, || format!("{}: is not {expected:?}: {report}", told(round)));
-        let most = if report["mode"] == "spawn_after_crash" { 2 } else { 1 };
+        let crashed = round.act == Act::Hit(Victim::Run, Signal::SIGSEGV) && report["mode"] == "spawn_after_crash";
+        let most = if crashed { 2 } else { 1 };
         self.ran_once(round, trace, most);
         outcome
     }
