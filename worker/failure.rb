@@ -62,6 +62,9 @@ module Coatepec
       # `detailed_message` carries "Did you mean?" and the marked source line; it repeats the class, which we have.
       def message(error, bytes)
         guard("#message of the exception", bytes) do
+          # The parts stand beside it, each by itself.
+          next error.summary if aggregate?(error) && error.respond_to?(:summary)
+
           case error
           when SyntaxError, SystemExit then error.message
           when NameError, KeyError, TypeError, ArgumentError, LoadError
@@ -108,13 +111,15 @@ module Coatepec
 
       # What an aggregated failure holds: `aggregate_failures`, or an example that failed together with its hooks.
       def parts(error)
-        return [] unless error.respond_to?(:all_exceptions)
+        return [] unless aggregate?(error)
 
         errors = error.all_exceptions.grep(Exception).first(PARTS)
         errors.map { |part| inside(part).merge(causes: [], parts: []) }
       rescue StandardError
         []
       end
+
+      def aggregate?(error) = error.respond_to?(:all_exceptions)
 
       def clip(text, bytes)
         return text if text.bytesize <= bytes

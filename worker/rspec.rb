@@ -93,6 +93,8 @@ module Coatepec
     # What the zygote fixed when it loaded the helper, made new for this run: the clock and the seed.
     def reset
       config.start_time = ::RSpec::Core::Time.now
+      # Where RSpec writes a backtrace into a message, ours is none of the app's.
+      config.backtrace_exclusion_patterns << %r{\A(?:\./)?coatepec/worker} << /\A-e:\d/
       return if @request[:mode] == "spawn"
 
       seed = @request[:seed] || Random.new_seed % 0xFFFF

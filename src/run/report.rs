@@ -7,7 +7,7 @@ use super::RunId;
 use super::log::{Example, RunLog};
 use super::outcome::{Outcome, Verdict};
 use super::output::{Captured, clip};
-use super::paths::{Paths, selector};
+use super::paths::{Frame, Paths, selector};
 use crate::config::IncludeStdout;
 use crate::process::kernel_view::KernelThread;
 use crate::process::signal_name;
@@ -403,12 +403,24 @@ impl Builder<'_> {
             class: Some(failure.class.clone()),
             message: Some(message),
             diff,
-            backtrace: self.paths.backtrace(&failure.frames, FRAMES),
+            backtrace: self.backtrace(&failure),
             causes: failure.causes.iter().map(|cause| self.error(cause)).collect(),
             parts: failure.parts.iter().map(|part| self.error(part)).collect(),
             seconds: end.seconds.map(rounded),
             pending_fixed: end.pending_fixed.unwrap_or(false),
         }
+    }
+
+    /// An aggregated failure may be raised by the framework alone, after the example: then its first part says where.
+    fn backtrace(&self, failure: &Failure) -> Vec<String> {
+        let own = |failure: &&Failure| {
+            failure
+                .frames
+                .iter()
+                .any(|frame| matches!(self.paths.frame(frame), Frame::App(_)))
+        };
+        let telling = Some(failure).filter(own).or_else(|| failure.parts.iter().find(own));
+        self.paths.backtrace(&telling.unwrap_or(failure).frames, FRAMES)
     }
 
     /// Where it happened: what a SyntaxError says of itself, else the first frame of the app.
