@@ -14,7 +14,11 @@ module Coatepec
 
     class << self
       # The names of all that a reload will replace.
-      def names = Rails.autoloaders.main.unloadable_cpaths.to_h { |name| [name, true] }
+      def names
+        Rails.autoloaders.main.unloadable_cpaths.to_h { |name| [name, true] }
+      rescue NoMethodError # Zeitwerk has it, and does not promise it.
+        {}
+      end
 
       # The first place that holds one of these of old, as a person would write it: `Registry@models`.
       def by(names)
