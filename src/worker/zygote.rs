@@ -162,11 +162,7 @@ impl Zygote {
 }
 
 /// What it says of the load, within `limit`.
-async fn first_words(
-    mut said: mpsc::Receiver<Told>,
-    process: Identity,
-    limit: Duration,
-) -> Result<Loaded, Failure> {
+async fn first_words(mut said: mpsc::Receiver<Told>, process: Identity, limit: Duration) -> Result<Loaded, Failure> {
     let heard = tokio::select! {
         heard = timeout(limit, said.recv()) => heard.map_err(|_| too_slow("load of the test helper", limit))?,
         () = procfs::stopped(process) => return Err(died("was stopped while it loaded the helper")),
