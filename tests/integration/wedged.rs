@@ -45,6 +45,30 @@ fn a_helper_that_can_not_be_loaded_leaves_no_process() {
     server.stop();
 }
 
+/// Neither a process nor a descriptor, however often it is tried.
+#[test]
+fn a_boot_that_fails_leaves_nothing() {
+    let app = App::copy();
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    app.write("config/initializers/broken.rb", "fork { sleep 600 }\nraise 'no'");
+    let mut descriptors = Vec::new();
+    for _ in 0..6 {
+        wrong.equal("outcome", &server.run([SPEC])["outcome"], "boot_failed");
+        server.at_rest();
+        let path = format!("/proc/{}/fd", server.pid());
+        descriptors.push(fs::read_dir(path).map_or(0, Iterator::count));
+        wrong.equal("processes", server.processes(), []);
+    }
+    wrong.check(descriptors[1..].iter().all(|many| *many <= descriptors[0]), || {
+        format!("descriptors: {descriptors:?}")
+    });
+    app.remove("config/initializers/broken.rb");
+    passes(&mut wrong, &server, "once it is mended");
+    wrong.none();
+    server.stop();
+}
+
 /// Nothing was run yet, so that a new worker can do it as well.
 #[test]
 fn a_worker_that_is_lost_in_a_reload_is_replaced_within_the_call() {
