@@ -92,7 +92,8 @@ impl Watch {
 
     /// Everything to look at.
     pub fn targets(&self) -> Vec<Target> {
-        let ruby = |dir: &PathBuf| tree(dir, Some(&["rb"]));
+        // Gems by path lie among the code, and their gemspecs are known only after the first boot.
+        let ruby = |dir: &PathBuf| tree(dir, Some(&["rb", "gemspec"]));
         let code: Vec<PathBuf> = self.inputs.reload_dirs.iter().cloned().chain(self.app_dirs()).collect();
         let mut targets: Vec<Target> = outermost(&code).into_iter().map(ruby).collect();
         targets.extend(outermost(&self.test_dirs).into_iter().map(ruby));
