@@ -14,6 +14,7 @@ mod output;
 mod paths;
 mod project;
 mod protocol;
+mod reliability;
 mod report;
 mod report_budget;
 mod rewrites;
