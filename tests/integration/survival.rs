@@ -156,6 +156,8 @@ fn keeper(server: &Server, how: Signal) {
         .find(|proc| proc.command.contains("__jail"))
         .expect("there is a keeper");
     server.signal_to(keeper.pid, how);
+    // Or the next call might find it alive for the last time.
+    server.ended(keeper.pid);
 }
 
 fn passes(wrong: &mut Deviations, server: &Server, when: &str) {
