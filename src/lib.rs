@@ -9,6 +9,7 @@ pub mod error;
 pub mod mcp;
 pub mod process;
 pub mod project;
+pub mod reading;
 pub mod run;
 pub mod sandbox;
 pub mod supervisor;

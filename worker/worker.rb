@@ -24,6 +24,7 @@ module Coatepec
       when :boot then attempt("ready", "boot_failed") { boot(fields) }
       when :reload then attempt("reloaded", "reload_failed") { reload }
       when :zygote then zygote(fields, ios)
+      when :reader then reader(ios)
       else answer_common(name, fields)
       end
     end
@@ -55,6 +56,13 @@ module Coatepec
       answer_fork(ios) do
         @wire.close
         Zygote.new(fields, *ios).run
+      end
+    end
+
+    def reader(ios)
+      answer_fork(ios) do
+        @wire.close
+        Reader.new(*ios).run
       end
     end
   end

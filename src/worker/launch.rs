@@ -36,6 +36,8 @@ const SOURCES: &[(&str, &str)] = &[
         include_str!("../../worker/memory_database.rb"),
     ),
     ("worker/questions.rb", include_str!("../../worker/questions.rb")),
+    ("worker/reader.rb", include_str!("../../worker/reader.rb")),
+    ("worker/reading.rb", include_str!("../../worker/reading.rb")),
     ("worker/record.rb", include_str!("../../worker/record.rb")),
     ("worker/rspec.rb", include_str!("../../worker/rspec.rb")),
     ("worker/wire.rb", include_str!("../../worker/wire.rb")),

@@ -25,6 +25,14 @@ pub enum Ask {
         framework: Framework,
         preload: Vec<PathBuf>,
     },
+    /// Worker: fork a reader; brings its socket, stdout and stderr. Answered by `forked` or `refused`; the reader then
+    /// says `loaded` on its own socket.
+    Reader {},
+    /// Reader: what the app is made of. Answered by `read`, `not_read` or `read_failed`.
+    Read {
+        what: &'static str,
+        arguments: serde_json::Value,
+    },
     /// Zygote: fork a run; brings stdout, stderr, events and the pipe it waits on for `go`. Answered by `forked`.
     Run(RunRequest),
     /// Worker or zygote: what decides whether forking is safe. Answered by `facts`.
@@ -123,6 +131,19 @@ pub enum Told {
     Reaped {
         status: Option<i32>,
         signal: Option<i32>,
+    },
+    Read {
+        result: serde_json::Value,
+    },
+    /// The question can't be answered; `code` is what callers see.
+    NotRead {
+        code: String,
+        message: String,
+        hint: Option<String>,
+    },
+    /// The app failed while it was asked.
+    ReadFailed {
+        error: Failure,
     },
     Pong {},
     Refused {

@@ -16,7 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["supervisor"],
     &["run"],
     &["worker"],
-    &["project", "process", "sandbox"],
+    &["project", "process", "sandbox", "reading"],
     &["config"],
     &["error"],
 ];
@@ -71,6 +71,7 @@ const PURE: &[&str] = &[
     "supervisor/rewrites",
     "worker/freshness",
     "worker/protocol",
+    "reading/routes",
     "project/expand",
     "project/merge",
     "project/policy",

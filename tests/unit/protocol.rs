@@ -567,6 +567,10 @@ fn asked() -> Vec<(&'static str, Vec<Question>)> {
         preload: Vec::new(),
     };
     let reap = || Ask::Reap { pid: 70 };
+    let read = |what| Ask::Read {
+        what,
+        arguments: serde_json::json!({}),
+    };
     vec![
         ("boot", vec![(1, 0, boot())]),
         ("boot_failed", vec![(1, 0, boot())]),
@@ -574,6 +578,8 @@ fn asked() -> Vec<(&'static str, Vec<Question>)> {
         ("facts", vec![(3, 0, Ask::Facts { gems })]),
         ("reload", vec![(5, 0, Ask::Reload {})]),
         ("zygote", vec![(6, 3, zygote)]),
+        ("reader", vec![(9, 3, Ask::Reader {})]),
+        ("read_failed", vec![(1, 0, read("weather"))]),
         ("eager_load_error", vec![(7, 0, Ask::Reload {})]),
         ("reload_failed", vec![(8, 0, Ask::Reload {})]),
         ("run", vec![(2, 4, run("passing")), (3, 0, reap()), (4, 0, reap())]),
@@ -621,7 +627,7 @@ fn every_message_is_in_a_transcript() {
     let all = || transcripts.iter().map(String::as_str);
     let of_worker = all().filter(|name| lines(name).iter().any(|line| is(line, "told")));
     let said: BTreeSet<&str> = of_worker.flat_map(told).map(|told| name_of_told(&told)).collect();
-    assert_eq!(said.len(), 12, "{said:?}");
+    assert_eq!(said.len(), 13, "{said:?}");
     let of_runs = all().filter(|name| lines(name).iter().all(|line| is(line, "e")));
     let happened: BTreeSet<&str> = of_runs.flat_map(events).map(|event| name_of_event(&event)).collect();
     assert_eq!(happened.len(), 11, "{happened:?}");
@@ -630,7 +636,7 @@ fn every_message_is_in_a_transcript() {
         .flat_map(|(_, asked)| asked)
         .map(|(_, _, ask)| name_of_ask(ask))
         .collect();
-    assert_eq!(asked.len(), 7, "{asked:?}");
+    assert_eq!(asked.len(), 9, "{asked:?}");
 }
 
 fn name_of_told(told: &Told) -> &'static str {
@@ -645,6 +651,9 @@ fn name_of_told(told: &Told) -> &'static str {
         Told::LoadFailed { .. } => "load_failed",
         Told::Facts(_) => "facts",
         Told::Reaped { .. } => "reaped",
+        Told::Read { .. } => "read",
+        Told::NotRead { .. } => "not_read",
+        Told::ReadFailed { .. } => "read_failed",
         Told::Pong {} => "pong",
         Told::Refused { .. } => "refused",
     }
@@ -671,6 +680,8 @@ fn name_of_ask(ask: &Ask) -> &'static str {
         Ask::Boot { .. } => "boot",
         Ask::Reload {} => "reload",
         Ask::Zygote { .. } => "zygote",
+        Ask::Reader {} => "reader",
+        Ask::Read { .. } => "read",
         Ask::Run(_) => "run",
         Ask::Facts { .. } => "facts",
         Ask::Reap { .. } => "reap",

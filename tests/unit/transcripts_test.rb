@@ -42,11 +42,14 @@ class TranscriptsTest < Minitest::Test
       worker = worker(root)
       worker.replay("boot")
       %w[ping facts refused reload].each { |name| worker.replay(name) }
-      zygote = zygote(worker, root)
+      zygote = forked(worker, root, "zygote")
       zygote.replay("loaded")
       %w[ping facts refused].each { |name| zygote.replay(name) }
       zygote.replay("run") { |events| assert_run("forked", events) }
       zygote.replay("run_killed")
+      reader = forked(worker, root, "reader")
+      reader.replay("read_failed")
+      reader.hang_up
       File.write("#{root}/app/models/cart.rb", "class Cart; oops; end")
       worker.replay("eager_load_error")
       File.write("#{root}/config/routes.rb", "# frozen_string_literal: true\n\n)\n")
@@ -71,7 +74,7 @@ class TranscriptsTest < Minitest::Test
       File.write("#{root}/spec/rails_helper.rb", 'abort "migrations are pending"')
       worker = worker(root)
       worker.replay("boot")
-      zygote = zygote(worker, root)
+      zygote = forked(worker, root, "zygote")
       zygote.replay("load_failed")
       zygote.hang_up
       worker.replay("ping")
@@ -110,7 +113,7 @@ class TranscriptsTest < Minitest::Test
       @socket.close
     end
 
-    # What a new zygote speaks to.
+    # What a new zygote or reader speaks to.
     attr_reader :given
 
     private
@@ -137,7 +140,7 @@ class TranscriptsTest < Minitest::Test
 
     def ios_for(question)
       case question
-      when "zygote"
+      when "zygote", "reader"
         @given, theirs = UNIXSocket.pair
         [theirs, @null, @null]
       when "run"
@@ -244,8 +247,9 @@ class TranscriptsTest < Minitest::Test
     Conversation.new(self, ours, root, null)
   end
 
-  def zygote(worker, root)
-    worker.replay("zygote")
+  # What the worker forks when it is asked for it.
+  def forked(worker, root, question)
+    worker.replay(question)
     Conversation.new(self, worker.given, root, null)
   end
 
