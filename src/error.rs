@@ -89,6 +89,14 @@ impl Error {
         Error::new(Kind::Internal, message)
     }
 
+    /// In one line, for where there is no field for the hint.
+    pub fn with_hint(&self) -> String {
+        match &self.hint {
+            Some(hint) => format!("{self}; {hint}"),
+            None => self.to_string(),
+        }
+    }
+
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::arguments;
 use super::tools::{self, NoArguments, SpecRun};
 use crate::error::{Error, Kind, Result};
 use crate::supervisor::Supervisor;
@@ -31,6 +32,17 @@ impl Handler {
             supervisor,
             tools: tools::all(),
         }
+    }
+
+    /// The alias has the arguments of what it stands for.
+    fn check(&self, name: &str, arguments: &JsonObject) -> Result<()> {
+        let listed = if name == tools::SPEC_RUN_ALIAS {
+            tools::SPEC_RUN
+        } else {
+            name
+        };
+        let tool = self.tools.iter().find(|tool| tool.name == listed);
+        tool.map_or(Ok(()), |tool| arguments::check(&tool.input_schema, arguments))
     }
 
     async fn call(self, name: String, arguments: Value, cancel: CancellationToken) -> Result<CallToolResult> {
@@ -80,9 +92,12 @@ impl ServerHandler for Handler {
                 None,
             ));
         }
-        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let arguments = request.arguments.unwrap_or_default();
+        if let Err(error) = self.check(&name, &arguments) {
+            return Ok(failure(&error).into());
+        }
         // A task of its own, so that a panic is an answer and not the end of the session.
-        let call = tokio::spawn(self.clone().call(name, arguments, context.ct));
+        let call = tokio::spawn(self.clone().call(name, Value::Object(arguments), context.ct));
         let result = call
             .await
             .unwrap_or_else(|error| Err(Error::internal("the call failed").source(error)));
@@ -90,6 +105,7 @@ impl ServerHandler for Handler {
     }
 }
 
+/// Of arguments that fit the schema; what remains is what a schema can't say.
 fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T> {
     serde_json::from_value(arguments).map_err(|error| {
         Error::new(

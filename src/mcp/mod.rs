@@ -2,6 +2,7 @@
 //!
 //! Invariant: stdout carries MCP only; everything else goes to stderr.
 
+mod arguments;
 mod handler;
 mod schema;
 mod tools;
@@ -17,9 +18,9 @@ use handler::Handler;
 /// Serves one client until it closes its end, or `stop` is cancelled.
 pub async fn serve_stdio(supervisor: Supervisor, stop: CancellationToken) -> Result<()> {
     let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
-    let reader = transport::UntilEof::new(stdin, stop.clone());
+    let transport = transport::Stdio::new(stdin, stdout, stop.clone());
     let handler = Handler::new(supervisor);
-    let serving = handler.serve_with_ct((reader, stdout), stop.clone());
+    let serving = handler.serve_with_ct(transport, stop.clone());
     let service = tokio::select! {
         service = serving => match service {
             Ok(service) => service,

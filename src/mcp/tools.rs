@@ -39,6 +39,7 @@ pub(super) struct SpecRun {
     /// Only examples whose full description contains this text.
     example: Option<String>,
     /// Order and random numbers as in an earlier run.
+    #[schemars(range(max = 4_294_967_295_u32))]
     seed: Option<u32>,
     /// Stop at the first failure.
     fail_fast: Option<bool>,

@@ -1,37 +1,249 @@
-//! stdin that says when it is over: the protocol library goes on waiting for calls that are under way, and we want
-//! to end them.
+//! stdin and stdout, line by line, as the protocol library takes them; and what it does not do: it says nothing about a
+//! line that is no JSON, it would keep a line of any length in memory, and at the end of stdin it goes on waiting for
+//! calls that are under way, which we want to end.
 
+use std::collections::VecDeque;
+use std::fmt;
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
-use tokio::io::{AsyncRead, ReadBuf};
+use rmcp::ErrorData;
+use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-#[derive(Debug)]
-pub(super) struct UntilEof<R> {
-    reader: R,
-    over: CancellationToken,
+/// Bytes of a line. A call with a hundred selectors as long as a path may be has less than one MiB.
+const LINE: usize = 10 * 1024 * 1024;
+
+/// Read at a time.
+const CHUNK: usize = 16 * 1024;
+
+/// The two ends of a client on pipes.
+pub(super) struct Stdio<R: AsyncRead + Unpin, W: AsyncWrite> {
+    lines: AsyncRwTransport<RoleServer, JsonLines<R>, W>,
+    refused: UnboundedReceiver<Refused>,
+    /// An answer that is being written: kept here because `receive` may be dropped while it waits.
+    answer: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send>>>,
 }
 
-impl<R> UntilEof<R> {
-    pub(super) fn new(reader: R, over: CancellationToken) -> Self {
-        UntilEof { reader, over }
+impl<R, W> Stdio<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    /// `over` is cancelled when there is nothing more to read.
+    pub(super) fn new(reader: R, writer: W, over: CancellationToken) -> Self {
+        let (refuse, refused) = unbounded_channel();
+        let reader = JsonLines::new(reader, over, refuse);
+        Stdio {
+            // What passes is no longer than we let it be.
+            lines: AsyncRwTransport::new_server(reader, writer).with_max_line_length(usize::MAX),
+            refused,
+            answer: None,
+        }
     }
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for UntilEof<R> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        let polled = Pin::new(&mut self.reader).poll_read(cx, buf);
-        let ended = match &polled {
-            Poll::Ready(Ok(())) => buf.filled().len() == before && buf.remaining() > 0,
-            Poll::Ready(Err(_)) => true,
-            Poll::Pending => false,
-        };
-        if ended {
-            self.over.cancel();
+impl<R, W> Transport<RoleServer> for Stdio<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        self.lines.send(message)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            if let Some(answer) = &mut self.answer {
+                let _ = answer.await;
+                self.answer = None;
+            }
+            tokio::select! {
+                biased;
+                // First, since the reader reads nothing more while one of these is waiting.
+                Some(refused) = self.refused.recv() => self.answer = Some(Box::pin(self.lines.send(refused.into()))),
+                message = self.lines.receive() => return message,
+            }
         }
-        polled
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.lines.close().await
+    }
+}
+
+/// Why a line was not passed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refused {
+    NoJson,
+    TooLong,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refused::NoJson => write!(f, "the line is no JSON; a message is one line of JSON"),
+            Refused::TooLong => write!(f, "the line is longer than {LINE} bytes and was skipped"),
+        }
+    }
+}
+
+impl From<Refused> for TxJsonRpcMessage<RoleServer> {
+    /// Without an id: nobody could read it.
+    fn from(refused: Refused) -> Self {
+        TxJsonRpcMessage::<RoleServer>::error(ErrorData::parse_error(refused.to_string(), None), None)
+    }
+}
+
+/// Passes on whole lines that are JSON, and refuses the others.
+struct JsonLines<R> {
+    reader: R,
+    over: CancellationToken,
+    refuse: UnboundedSender<Refused>,
+    splitter: Splitter,
+    ended: bool,
+}
+
+impl<R> JsonLines<R> {
+    fn new(reader: R, over: CancellationToken, refuse: UnboundedSender<Refused>) -> Self {
+        JsonLines {
+            reader,
+            over,
+            refuse,
+            splitter: Splitter::default(),
+            ended: false,
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for JsonLines<R> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        while self.splitter.lines.is_empty() && !self.ended {
+            let mut bytes = [0; CHUNK];
+            let mut chunk = ReadBuf::new(&mut bytes);
+            let read = ready!(Pin::new(&mut self.reader).poll_read(cx, &mut chunk));
+            if read.is_err() || chunk.filled().is_empty() {
+                self.ended = true;
+                self.over.cancel();
+                return Poll::Ready(read);
+            }
+            let refused = self.splitter.push(chunk.filled());
+            let waiting = !refused.is_empty();
+            for why in refused {
+                let _ = self.refuse.send(why);
+            }
+            if waiting {
+                // `receive` is woken by them, and reads on when they are answered: a flood waits for its answers.
+                return Poll::Pending;
+            }
+        }
+        self.splitter.give(into);
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Lines out of chunks. What it does depends on the bytes alone, not on how they came.
+#[derive(Debug, Default)]
+struct Splitter {
+    /// The beginning of a line whose end has not come.
+    line: Vec<u8>,
+    /// The rest of this line is to be skipped.
+    skipping: bool,
+    /// Whole lines to pass on.
+    lines: VecDeque<u8>,
+}
+
+impl Splitter {
+    /// Answers what was refused.
+    fn push(&mut self, chunk: &[u8]) -> Vec<Refused> {
+        chunk
+            .split_inclusive(|byte| *byte == b'\n')
+            .filter_map(|piece| self.piece(piece))
+            .collect()
+    }
+
+    /// Of one line; with its end or not.
+    fn piece(&mut self, piece: &[u8]) -> Option<Refused> {
+        let whole = piece.ends_with(b"\n");
+        if self.skipping {
+            self.skipping = !whole;
+            return None;
+        }
+        if self.line.len() + piece.len() > LINE {
+            self.line = Vec::new();
+            self.skipping = !whole;
+            return Some(Refused::TooLong);
+        }
+        self.line.extend_from_slice(piece);
+        if !whole {
+            return None;
+        }
+        let line = std::mem::take(&mut self.line);
+        if line.trim_ascii().is_empty() {
+            return None;
+        }
+        if !is_json(&line) {
+            return Some(Refused::NoJson);
+        }
+        self.lines.extend(line);
+        None
+    }
+
+    fn give(&mut self, into: &mut ReadBuf<'_>) {
+        let (first, _) = self.lines.as_slices();
+        let count = first.len().min(into.remaining());
+        into.put_slice(&first[..count]);
+        self.lines.drain(..count);
+    }
+}
+
+/// As the library reads it, with a byte order mark if there is one.
+fn is_json(line: &[u8]) -> bool {
+    let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+    serde_json::from_slice::<serde_json::Value>(line).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LINE, Refused, Splitter};
+
+    fn split(chunks: &[&[u8]]) -> (String, Vec<Refused>) {
+        let mut splitter = Splitter::default();
+        let refused = chunks.iter().flat_map(|chunk| splitter.push(chunk)).collect();
+        let lines: Vec<u8> = splitter.lines.into();
+        (String::from_utf8(lines).unwrap(), refused)
+    }
+
+    #[test]
+    fn lines_pass_whole_and_only_if_they_are_json() {
+        let text: &[u8] =
+            b"{\"a\":1}\nnonsense\n\n  \r\n[1,2]\r\n{\"a\":\n\xff\n\"\xff\"\n\xef\xbb\xbf{}\n{\"half\":1}";
+        let expected = "{\"a\":1}\n[1,2]\r\n\u{feff}{}\n".to_owned();
+        assert_eq!(split(&[text]), (expected.clone(), vec![Refused::NoJson; 4]));
+        let bytes: Vec<&[u8]> = text.chunks(1).collect();
+        assert_eq!(split(&bytes), (expected, vec![Refused::NoJson; 4]));
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_refused_once_and_the_next_one_passes() {
+        let long = vec![b' '; LINE + 1];
+        assert_eq!(
+            split(&[&long, b"more", b"and more\n{}\n"]),
+            ("{}\n".to_owned(), vec![Refused::TooLong])
+        );
+    }
+
+    #[test]
+    fn a_line_as_long_as_it_may_be_passes() {
+        let mut line = vec![b' '; LINE - 3];
+        line.extend(b"{}\n");
+        assert_eq!(split(&[&line]).1, []);
     }
 }

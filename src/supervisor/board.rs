@@ -59,7 +59,11 @@ pub struct Status {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queue: Vec<Waiting>,
     pub runs: Runs,
+    /// The built-in ones while there is a `config_error`.
     pub defaults: Defaults,
+    /// What is wrong with `.coatepec.yml`. Every run is refused until it is mended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub config_error: Option<String>,
     /// Files of the app that could not be loaded ahead of time; a spec that needs them will fail.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eager_load_error: Option<String>,
@@ -216,6 +220,7 @@ impl Board {
             queue,
             runs: facts.runs.clone(),
             defaults,
+            config_error: None,
             eager_load_error: boot.and_then(|boot| boot.eager_load_error.clone()),
             listening: boot.map(|boot| boot.listening.clone()).unwrap_or_default(),
             rewrites: boot.map(|boot| boot.rewritten(&project_root)).unwrap_or_default(),

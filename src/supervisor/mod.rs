@@ -98,14 +98,17 @@ impl Supervisor {
         }
     }
 
-    /// What is going on, at once.
+    /// What is going on, at once; also while the settings are wrong.
     pub async fn status(&self) -> Result<Status> {
         let root = self.root.clone();
-        let config = spawn_blocking(move || Config::load(&root)).await.map_err(panicked)??;
+        let config = spawn_blocking(move || Config::load(&root)).await.map_err(panicked)?;
+        let config_error = config.as_ref().err().map(Error::with_hint);
+        let defaults = defaults(&config.unwrap_or_default());
         let queue = self.queue.waiting();
-        Ok(self
-            .board
-            .status(self.root.display().to_string(), defaults(&config), queue))
+        Ok(Status {
+            config_error,
+            ..self.board.status(self.root.display().to_string(), defaults, queue)
+        })
     }
 
     /// Ends everything, and waits until nothing is left.

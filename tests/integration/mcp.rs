@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{App, Deviations, Setup, violations};
+use crate::support::{App, Deviations, Setup, has_text, violations};
 
 const RUN: &str = "rails_spec_run";
 const STATUS: &str = "rails_runtime_status";
@@ -117,7 +117,12 @@ fn what_is_wrong_with_a_call_is_said_without_booting_anything() {
         let refusal = server.call(RUN, arguments.clone()).wait().refusal();
         wrong.equal(&arguments.to_string(), &refusal["code"], "invalid_arguments");
         wrong.check(refusal["hint"].is_string(), || format!("no hint: {refusal}"));
+        wrong.check(!has_text(&refusal["message"], "expected u"), || {
+            format!("in the words of Rust: {refusal}")
+        });
     }
+    let refusal = server.call("rails_test_run", json!({"path": "spec"})).wait().refusal();
+    wrong.equal("by the alias", &refusal["hint"], "did you mean `paths`?");
     let refusal = server.call(STATUS, json!({"verbose": true})).wait().refusal();
     wrong.equal("status with arguments", &refusal["code"], "invalid_arguments");
     let unknown = server.request("tools/sharpen", json!({})).wait();
@@ -195,22 +200,23 @@ fn a_mistake_in_the_settings_is_named_with_its_line_and_heals() {
     let app = App::copy();
     let server = app.server();
     app.write(".coatepec.yml", "grace_seconds: 1\nboot_timeout: 3\n");
-    for answer in [
-        server.call(RUN, json!({"paths": ["spec"]})),
-        server.call(STATUS, json!({})),
-    ] {
-        let refusal = answer.wait().refusal();
-        assert_eq!(refusal["code"], "invalid_config", "{refusal}");
-        assert!(
-            refusal["message"].as_str().is_some_and(|text| text.contains("line 2")),
-            "{refusal}"
-        );
-    }
+    let refusal = server.call(RUN, json!({"paths": ["spec"]})).wait().refusal();
+    assert_eq!(refusal["code"], "invalid_config", "{refusal}");
+    assert!(has_text(&refusal["message"], "line 2"), "{refusal}");
+    let status = server.status();
+    assert_eq!(status["state"], "absent", "{status}");
+    assert!(
+        has_text(&status["config_error"], "`boot_timeout` in line 2"),
+        "{status}"
+    );
+    assert!(has_text(&status["config_error"], "boot_timeout_seconds"), "{status}");
     app.write(
         ".coatepec.yml",
         "grace_seconds: 1\ndefaults:\n  spec_run:\n    timeout_seconds: 33\n",
     );
-    assert_eq!(server.status()["defaults"]["timeout_seconds"], 33);
+    let status = server.status();
+    assert_eq!(status["defaults"]["timeout_seconds"], 33);
+    assert!(status.get("config_error").is_none(), "{status}");
     server.stop();
 }
 
@@ -226,31 +232,41 @@ fn the_output_schemas_are_not_empty_promises() {
     server.stop();
 }
 
-/// Whatever a client sends, the next request is answered.
+/// Whatever a client sends, it is told what was wrong with it, and the next request is answered.
 #[test]
-fn lines_that_are_no_requests_do_no_harm() {
+fn lines_that_are_no_requests_are_answered_and_do_no_harm() {
+    const NO_JSON: &[i64] = &[-32700];
+    const NO_REQUEST: &[i64] = &[-32600];
     let app = App::bare();
     let server = app.server();
-    let long = format!("{{\"jsonrpc\": \"2.0\", \"method\": \"{}\"}}", "x".repeat(3_000_000));
+    let half = format!("{{\"jsonrpc\": \"2.0\", \"method\": \"{}", "x".repeat(3_000_000));
+    let too_long = format!("\"{}\"", "x".repeat(11_000_000));
     let unknown = r#"{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9999}}"#;
-    for line in [
-        "garbage",
-        "{}",
-        "[]",
-        "null",
-        "",
-        r#"{"jsonrpc": "2.0"}"#,
-        "\u{0}\u{1}",
-        unknown,
-        &long,
-    ] {
+    let deep = "[".repeat(200_000);
+    let cases: [(&str, &[i64]); 12] = [
+        ("garbage", NO_JSON),
+        ("\u{0}\u{1}", NO_JSON),
+        ("{", NO_JSON),
+        (&half, NO_JSON),
+        (&too_long, NO_JSON),
+        (&deep, NO_JSON),
+        ("{}", NO_REQUEST),
+        ("[]", NO_REQUEST),
+        ("null", NO_REQUEST),
+        (r#"{"jsonrpc": "2.0"}"#, NO_REQUEST),
+        ("", &[]),
+        (unknown, &[]),
+    ];
+    let mut wrong = Deviations::default();
+    let mut before = 0;
+    for (line, codes) in cases {
         server.send_line(line);
-        assert_eq!(
-            server.status()["state"],
-            "absent",
-            "after {:?}",
-            &line[..line.len().min(40)]
-        );
+        let start: String = line.chars().take(40).collect();
+        wrong.equal(&format!("after {start:?}"), &server.status()["state"], "absent");
+        let complaints = server.complaints();
+        wrong.equal(&format!("answer to {start:?}"), &complaints[before..], codes);
+        before = complaints.len();
     }
+    wrong.none();
     server.stop();
 }

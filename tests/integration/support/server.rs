@@ -80,6 +80,8 @@ pub(crate) struct Server {
 #[derive(Default)]
 struct Heard {
     waiting: Mutex<HashMap<u64, Sender<Value>>>,
+    /// Codes of answers to lines that were no requests.
+    complaints: Mutex<Vec<i64>>,
     stray: Mutex<Vec<String>>,
 }
 
@@ -243,6 +245,11 @@ impl Server {
         }
     }
 
+    /// Codes of the answers so far to lines that were no requests.
+    pub(crate) fn complaints(&self) -> Vec<i64> {
+        lock(&self.heard.complaints).clone()
+    }
+
     /// Lines on stdout that are no MCP.
     pub(crate) fn stray_lines(&self) -> Vec<String> {
         lock(&self.heard.stray).clone()
@@ -392,8 +399,11 @@ impl Heard {
                 // Nobody may be waiting any more.
                 lock(&self.waiting).remove(&id).map(|waiting| waiting.send(message));
             }
-            // A notification, or the answer to a line that was no request.
-            (Some("2.0"), None) if message["method"].is_string() || message["error"].is_object() => {}
+            (Some("2.0"), None) if message["error"].is_object() => {
+                lock(&self.complaints).push(message["error"]["code"].as_i64().unwrap_or_default());
+            }
+            // A notification.
+            (Some("2.0"), None) if message["method"].is_string() => {}
             _ => lock(&self.stray).push(line.to_owned()),
         }
     }
