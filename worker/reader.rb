@@ -1,8 +1,9 @@
 # frozen_string_literal: true
 
 module Coatepec
-  # A fork of the worker that answers what the app is made of. A process of its own, so that nothing that reading does to
-  # it (a connection, a constant, a hang) stays in what runs are forked from, and so that reading need not wait for a run.
+  # A fork of the worker that answers what the app is made of. A process of its own, so that nothing that reading does
+  # to it (a connection, a constant, a hang) stays in what runs are forked from, and so that reading need not wait for a
+  # run.
   class Reader
     include Questions
 
@@ -16,7 +17,7 @@ module Coatepec
       Process.setproctitle("coatepec reader")
       Fork.close_listening
       Fork.redirect(@out, @err)
-      Coatepec.load_part("reading")
+      %w[reading reading/place reading/text reading/names].each { |name| Coatepec.load_part(name) }
       @wire.tell("loaded", seconds: 0, features: [], versions: Boot.versions)
       @wire.each_question { |name, fields, _ios| name == :read ? read(fields) : answer_common(name, fields) }
       exit!(0)

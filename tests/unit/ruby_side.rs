@@ -32,3 +32,8 @@ fn the_ruby_side_says_what_is_in_the_transcripts() {
 fn no_exception_text_or_descriptor_is_too_odd_for_the_ruby_side() {
     passes("worker_test.rb");
 }
+
+#[test]
+fn no_value_place_or_name_of_an_app_is_too_odd_to_be_told() {
+    passes("reading_test.rb");
+}

@@ -15,7 +15,7 @@ module Started
   # As the binary hands the code over: by file name, and evaluated under that name.
   START = <<~RUBY.freeze
     tree = #{TREE.inspect}
-    sources = Dir.glob("{worker.rb,worker/*.rb}", base: tree).to_h { |file| [file, File.read(File.join(tree, file))] }
+    sources = Dir.glob("{worker.rb,worker/**/*.rb}", base: tree).to_h { |file| [file, File.read(File.join(tree, file))] }
     eval(sources.fetch("worker.rb"), TOPLEVEL_BINDING, "coatepec/worker.rb", 1)
     Coatepec.start(sources)
   RUBY

@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+module Coatepec
+  module Reading
+    # Finds classes of one kind by name. What a caller sends is never evaluated and never looked up as such: it is
+    # compared with the names of what is there. Only a file of the app of just that name is loaded for it, as happens
+    # when the boot could not load everything.
+    module Names
+      PATTERN = /\A[A-Z]\w*(?:::[A-Z]\w*)*\z/
+      LIMIT = 200
+      SUGGESTIONS = 5
+
+      SUBCLASSES = Class.instance_method(:subclasses)
+      CONST_DEFINED = Module.instance_method(:const_defined?)
+      CONST_GET = Module.instance_method(:const_get)
+      AUTOLOAD = Module.instance_method(:autoload?)
+
+      class << self
+        # The named descendants of a class that are what their name stands for, in order of their names.
+        def all(base)
+          known = below(base).filter_map { |klass| (name = Text.real_name(klass)) && [name, klass] }
+          current = known.select { |name, klass| PATTERN.match?(name) && constant(name, loading: false).equal?(klass) }
+          current.sort_by(&:first).map(&:last)
+        end
+
+        # @return [Class, nil]
+        def find(name, base)
+          return unless well_formed?(name)
+
+          already = constant(name, loading: false)
+          klass = already || (constant(name, loading: true) if file?(name))
+          below(base).find { |known| known.equal?(klass) && Text.real_name(known) == name }
+        end
+
+        def well_formed?(name) = name.is_a?(String) && name.size <= LIMIT && PATTERN.match?(name)
+
+        # @raise [Refused] with the code, and with the names that were probably meant
+        def refuse(code, kind, name, base)
+          shown = name.size > LIMIT ? "#{name[0, 50]}…" : name
+          near = near(name, all(base).map { |klass| Text.real_name(klass) })
+          hint = near.empty? ? nil : "did you mean #{near.map { |found| "`#{found}`" }.join(", ")}?"
+          raise Refused.new(code, "the app has no #{kind} `#{Json.text(shown)}`", hint: hint)
+        end
+
+        # The same name elsewhere comes first, then what is spelled alike.
+        def near(name, known)
+          return [] if name.size > LIMIT
+
+          last = name.split("::").last.to_s.downcase
+          same = known.select { |other| other.split("::").last.downcase == last }
+          (same + DidYouMean::SpellChecker.new(dictionary: known).correct(name)).uniq.first(SUGGESTIONS)
+        end
+
+        private
+
+        def below(base) = SUBCLASSES.bind_call(base).flat_map { |klass| [klass, *below(klass)] }.uniq
+
+        # Step by step: no `const_missing` of the app is called, and nothing is found in Object for what belongs below
+        # another name. Without `loading`, what is not loaded yet is not there.
+        def constant(name, loading:)
+          name.split("::").inject(Object) { |mod, part| member(mod, part, loading) if module?(mod) }
+        end
+
+        def member(mod, part, loading)
+          return unless CONST_DEFINED.bind_call(mod, part, false)
+
+          CONST_GET.bind_call(mod, part, false) if loading || !AUTOLOAD.bind_call(mod, part, false)
+        end
+
+        def module?(object)
+          case object
+          when Module then true
+          end
+        end
+
+        # Of the app, where Zeitwerk looks for it.
+        def file?(name)
+          path = "#{name.underscore}.rb"
+          Rails.autoloaders.main.dirs.any? { |dir| File.file?(File.join(dir, path)) }
+        end
+      end
+    end
+  end
+end

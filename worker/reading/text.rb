@@ -1,0 +1,142 @@
+# frozen_string_literal: true
+
+module Coatepec
+  module Reading
+    # Values of options as data that any caller can read: bounded, without addresses in memory and without absolute
+    # paths. Only what is known to be Ruby's or Rails' own is asked for its text; of anything else, the class is told.
+    module Text
+      # Of a list or a hash, and of each one in it.
+      ITEMS = 20
+      CHARACTERS = 300
+      DEPTH = 4
+
+      CLASS = Kernel.instance_method(:class)
+      NAME = Module.instance_method(:name)
+      # Numbers and times, by the names of their classes: not all of them are loaded everywhere.
+      PRINTABLE = %w[Rational Complex BigDecimal Time Date DateTime ActiveSupport::Duration
+                     ActiveSupport::TimeWithZone].freeze
+
+      class << self
+        # A long list is cut, and how long it was stands beside it: `in`, `in_count`, `in_truncated`.
+        def options(hash)
+          hash.each_with_object({}) do |(key, value), found|
+            key = key(key)
+            found[key] = value(value)
+            next unless (size = size_of(value)) && size > ITEMS
+
+            found["#{key}_count"] = size
+            found["#{key}_truncated"] = true
+          end
+        end
+
+        def value(object, depth = DEPTH)
+          case object
+          when nil, true, false, Integer then object
+          when String then text(object)
+          when Symbol then text(object.name)
+          when Float then object.finite? ? object : number(object)
+          when Hash then within(depth) { hash(object, depth - 1) }
+          when Array then within(depth) { list(object, depth - 1) }
+          when Set then value(object.to_a, depth)
+          else scalar(object)
+          end
+        rescue StandardError, SystemStackError
+          an_instance(object)
+        end
+
+        # Valid, of bounded length, and without the places of this machine.
+        def text(string)
+          string = without_places(Json.text(string))
+          string.size > CHARACTERS ? "#{string[0, CHARACTERS]}… (#{string.size} characters)" : string
+        end
+
+        # The name of a class or module, whatever the class itself calls its name; nil if it has none.
+        def real_name(mod) = NAME.bind_call(mod)
+
+        def class_name(mod)
+          named = mod
+          named = named.superclass while real_name(named).nil? && named.is_a?(Class)
+          name = named && real_name(named)
+          return name if named.equal?(mod) && name
+
+          name ? "anonymous subclass of #{name}" : "anonymous module"
+        end
+
+        # A condition or handler: a name, or where the block is.
+        def callable(object)
+          case object
+          when Symbol then text(object.name)
+          when String then text(object)
+          when Proc then at("block", object)
+          when Method, UnboundMethod then at("method #{object.name}", object)
+          when Module then class_name(object)
+          else class_name(CLASS.bind_call(object))
+          end
+        end
+
+        private
+
+        def key(object) = value(object).to_s
+
+        def size_of(object)
+          case object
+          when Array, Set, Hash then object.size
+          end
+        end
+
+        def within(depth) = depth.positive? ? yield : "…"
+
+        def list(array, depth) = array.first(ITEMS).map { |item| value(item, depth) } + more(array.size)
+
+        def more(size) = size > ITEMS ? ["… #{size - ITEMS} more"] : []
+
+        def hash(hash, depth) = hash.first(ITEMS).to_h { |key, item| [key(key), value(item, depth)] }
+
+        def scalar(object)
+          case object
+          when Regexp then text(Regexp.instance_method(:inspect).bind_call(object))
+          when Range then range(object)
+          when Proc, Method, UnboundMethod then callable(object).sub(/\Ablock/, "proc")
+          when Module then class_name(object)
+          else printable?(object) ? text(object.to_s) : an_instance(object)
+          end
+        end
+
+        def range(range)
+          ends = [range.begin, range.end].map { |limit| limit.nil? ? "" : value(limit).to_s }
+          ends.join(range.exclude_end? ? "..." : "..")
+        end
+
+        def number(float) = float.nan? ? "NaN" : "#{"-" if float.negative?}Infinity"
+
+        def printable?(object) = PRINTABLE.include?(real_name(CLASS.bind_call(object)))
+
+        def an_instance(object) = "instance of #{class_name(CLASS.bind_call(object))}"
+
+        def at(what, callable)
+          place = Place.of(callable)
+          place ? "#{what} at #{place}" : what
+        end
+
+        def without_places(string)
+          return string unless string.include?("/")
+
+          places.inject(string) { |text, (place, shown)| text.gsub(place, shown) }
+        end
+
+        # In a container the root may be `/app/`, which may as well be part of an address: it must begin the text, or
+        # follow on what can't belong to a path.
+        def places
+          @places ||= [[Coatepec.root, ""], *Gem.path.map { |dir| ["#{dir}/", ""] }, *home]
+                      .map { |place, shown| [%r{(?<![\w./-])#{Regexp.escape(place)}}, shown] }
+        end
+
+        def home
+          [["#{Dir.home}/", "~/"]]
+        rescue ArgumentError
+          []
+        end
+      end
+    end
+  end
+end
