@@ -104,6 +104,20 @@ impl Default for Capture {
     }
 }
 
+/// `text` without what is between `from` and `to`. `dropped` bytes of it were dropped before, if any, and the line that
+/// says so may be among what goes now. Answers the new text, and how many bytes of the stream it does not show.
+pub fn middle_left_out(text: &str, from: usize, to: usize, dropped: u64) -> (String, u64) {
+    let gone = &text[from..to];
+    let before = marker(dropped);
+    let known = if dropped > 0 && gone.contains(&before) {
+        before.len()
+    } else {
+        0
+    };
+    let dropped = dropped + (gone.len() - known) as u64;
+    (format!("{}{}{}", &text[..from], marker(dropped), &text[to..]), dropped)
+}
+
 /// The line that stands for what was dropped.
 fn marker(dropped: u64) -> String {
     format!("\n[... {dropped} bytes dropped ...]\n")

@@ -209,6 +209,11 @@ fn left_out(whole: &str, shown: &str) -> Result<usize, TestCaseError> {
     Ok(missing)
 }
 
+/// Examples that failed and are named.
+fn failed(report: &Report) -> usize {
+    report.failures.iter().map(|failure| 1 + failure.also.len()).sum()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -224,7 +229,7 @@ proptest! {
         let before = whole.cut.clone().unwrap_or_default();
         let noted = cut.cut.clone().unwrap_or_default();
         let lists = [
-            ("failures", whole.failures.len() - cut.failures.len(), noted.failures),
+            ("failures", failed(&whole) - failed(&cut), noted.failures),
             ("errors_outside", whole.errors_outside.len() - cut.errors_outside.len(), noted.errors_outside),
             ("pending", whole.pending.len() - cut.pending.len() + before.pending, noted.pending),
             ("passing", whole.passing.len() - cut.passing.len(), noted.passing),
@@ -247,13 +252,16 @@ proptest! {
     }
 
     #[test]
-    fn streams_keep_their_end(happened in anything(), budget in budget()) {
+    fn streams_keep_both_ends_and_say_how_much_is_missing(happened in anything(), budget in budget()) {
         let (whole, cut) = happened.whole_and_cut(budget);
         for (whole, cut) in [(whole.stdout, cut.stdout), (whole.stderr, cut.stderr)] {
             let (Some(whole), Some(cut)) = (whole, cut) else { continue };
-            prop_assert!(whole.text.ends_with(&cut.text));
             prop_assert_eq!(cut.bytes, whole.bytes);
-            prop_assert_eq!(cut.dropped, (whole.text.len() - cut.text.len()) as u64);
+            if whole == cut { continue }
+            let note = format!("\n[... {} bytes dropped ...]\n", cut.dropped);
+            let (head, tail) = cut.text.split_once(&note).expect("a note");
+            prop_assert!(whole.text.starts_with(head) && whole.text.ends_with(tail));
+            prop_assert_eq!(cut.dropped, (whole.text.len() - head.len() - tail.len()) as u64);
         }
     }
 
@@ -263,9 +271,8 @@ proptest! {
         let mut missing = 0;
         for (whole, cut) in whole.failures.iter().zip(&cut.failures) {
             missing += left_out(&whole.description, &cut.description)?;
-            for (whole, cut) in [(&whole.message, &cut.message), (&whole.diff, &cut.diff)] {
-                missing += left_out(whole.as_deref().unwrap_or(""), cut.as_deref().unwrap_or(""))?;
-            }
+            missing += left_out(&whole.message, &cut.message)?;
+            missing += left_out(whole.diff.as_deref().unwrap_or(""), cut.diff.as_deref().unwrap_or(""))?;
             missing += all_left_out(&whole.causes, &cut.causes)? + all_left_out(&whole.parts, &cut.parts)?;
         }
         for (whole, cut) in whole.errors_outside.iter().zip(&cut.errors_outside) {
@@ -301,4 +308,97 @@ fn passing_examples_beyond_the_most_that_are_listed_are_counted() {
     };
     let report = Report::new(facts(log(passes)), view, &paths());
     assert_eq!(report.passing.len() + report.cut.unwrap_or_default().passing, 700);
+}
+
+/// What the configuration says when nobody says otherwise.
+const USUAL: usize = 24 * 1024;
+
+fn cut_to(budget: usize, facts: Facts) -> Report {
+    let view = View {
+        include_passing: true,
+        include_stdout: IncludeStdout::Always,
+        max_bytes: budget,
+    };
+    let report = Report::new(facts, view, &paths());
+    assert!(report.to_json().len() <= budget);
+    report
+}
+
+fn failing(count: usize, message: &str) -> impl Iterator<Item = RunEvent> {
+    (1..=count).map(move |n| {
+        let id = format!("./spec/a_spec.rb[1:{n}]");
+        RunEvent::ExampleFinished(ExampleFinished {
+            failure: Some(crate::told::failure("RuntimeError", &format!("{n} {message}"))),
+            ..crate::told::end(&id, ExampleStatus::Failed)
+        })
+    })
+}
+
+/// A crash report of Ruby begins with what matters most, and is 57 KB long.
+#[test]
+fn of_a_crash_the_first_and_the_last_lines_stay_and_all_room_is_used() {
+    let lines = "-- Control frame information ----\n".repeat(2_000);
+    let stderr = format!("[BUG] Segmentation fault at 0x0\n{lines}the last line\n");
+    let report = cut_to(
+        USUAL,
+        Facts {
+            stderr: wrote(&stderr),
+            ..facts(log([]))
+        },
+    );
+    let shown = report.stderr.as_ref().unwrap();
+    assert!(shown.text.starts_with("[BUG] Segmentation fault at 0x0\n"));
+    assert!(shown.text.ends_with("the last line\n"));
+    let used = report.to_json().len();
+    assert!(used > USUAL * 15 / 16, "only {used} bytes of {USUAL}");
+}
+
+#[test]
+fn messages_go_before_what_was_printed() {
+    let message = "m".repeat(700);
+    let printed = "p".repeat(200_000);
+    let report = cut_to(
+        USUAL,
+        Facts {
+            stdout: wrote(&printed),
+            stderr: wrote(&printed),
+            ..facts(log(failing(20, &message)))
+        },
+    );
+    assert_eq!(report.failures.len(), 20);
+    let whole = report
+        .failures
+        .iter()
+        .filter(|failure| failure.message.ends_with(&message));
+    assert_eq!(whole.count(), 20);
+    let both = [report.stdout, report.stderr].map(|stream| stream.unwrap().text.len());
+    assert!(both.iter().all(|shown| *shown > 1000), "{both:?}");
+}
+
+#[test]
+fn of_many_failures_the_first_are_told_well_and_the_others_counted() {
+    let message = "m".repeat(3000);
+    let report = cut_to(USUAL, facts(log(failing(500, &message))));
+    assert!(report.failures.len() >= 10, "{}", report.failures.len());
+    assert!(report.failures.iter().all(|failure| failure.message.len() > 500));
+    assert_eq!(report.failures.len() + report.cut.unwrap().failures, 500);
+    assert_eq!(report.summary.failures, 500);
+}
+
+/// What a stream had dropped before is counted with what goes now.
+#[test]
+fn what_was_dropped_twice_is_one_number() {
+    let mut capture = coatepec::run::output::Capture::new(50_000);
+    capture.push(&[b'x'; 1_000_000]);
+    let report = cut_to(
+        USUAL,
+        Facts {
+            stdout: capture.finish(),
+            ..facts(log([]))
+        },
+    );
+    let shown = report.stdout.unwrap();
+    let kept = shown.text.bytes().filter(|byte| *byte == b'x').count();
+    assert_eq!((shown.bytes, shown.dropped), (1_000_000, 1_000_000 - kept as u64));
+    assert_eq!(shown.text.matches("dropped").count(), 1);
 }

@@ -1,0 +1,332 @@
+//! From what is known to all there is to say of it; what of that fits is another matter (`budget`).
+
+use super::budget;
+use super::{
+    CrashedFork, Cut, ErrorReport, ExampleReport, Facts, FailureReport, Leftover, OutsideReport, PendingReport, Report,
+    Stream, Summary, ThreadReport, Timing, View,
+};
+use crate::config::IncludeStdout;
+use crate::process::kernel_view::KernelThread;
+use crate::process::signal_name;
+use crate::run::outcome::Outcome;
+use crate::run::output::{Captured, clip};
+use crate::run::paths::{Frame, Paths, selector};
+use crate::worker::protocol::{ExampleFinished, ExampleStatus, Failure, Identity, ThreadDump};
+
+/// Frames of one backtrace.
+const FRAMES: usize = 12;
+/// Pending examples and not-run selectors listed at first.
+const LIST: usize = 100;
+/// Passing examples listed at most; the number of the field's other tool.
+const PASSING: usize = 500;
+
+impl Report {
+    pub fn new(facts: Facts, view: View, paths: &Paths) -> Report {
+        let facts = &facts;
+        budget::fit(Builder { facts, view, paths }.build(), view.max_bytes)
+    }
+}
+
+struct Builder<'a> {
+    facts: &'a Facts,
+    view: View,
+    paths: &'a Paths,
+}
+
+impl Builder<'_> {
+    fn build(&self) -> Report {
+        let facts = self.facts;
+        let log = &facts.log;
+        let (not_run, more_not_run) = first(LIST, log.not_run_ids().map(|id| selector(id)));
+        let (pending, more_pending) = first(LIST, self.pending());
+        let (passing, more_passing) = first(PASSING, self.passing());
+        let cut = Cut {
+            passing: more_passing,
+            pending: more_pending,
+            not_run: more_not_run,
+            ..Cut::default()
+        };
+        Report {
+            run_id: facts.id.to_string(),
+            outcome: facts.verdict.outcome,
+            mode: facts.error.is_none().then_some(facts.mode),
+            mode_reason: facts.mode_reason.clone(),
+            summary: self.summary(),
+            reason: facts.verdict.reason.as_ref().map(|reason| self.paths.text(reason)),
+            hint: facts.hint.clone(),
+            error: facts.error.as_ref().map(|error| self.error(error)),
+            failures: self.failures(),
+            errors_outside: self.errors_outside(),
+            unfinished: log.unfinished().map(|example| self.example(example, None)).collect(),
+            threads: self.threads(),
+            not_run,
+            pending,
+            passing,
+            stdout: self.stdout(),
+            stderr: self.stream(&facts.stderr),
+            crashed_fork: facts.crashed_fork.as_ref().map(|crash| crash.shown(self.paths)),
+            warnings: facts.warnings.iter().map(|warning| self.paths.text(warning)).collect(),
+            leftovers: facts.leftovers.iter().map(|found| self.leftover(found)).collect(),
+            skipped: facts.skipped.clone(),
+            cut: cut.unless_empty(),
+            trigger: facts.trigger.clone(),
+            seed: log.started.as_ref().and_then(|started| started.seed),
+            command: facts.command.clone(),
+            queued_behind: facts.ahead,
+            timing: facts.timing.rounded(),
+        }
+    }
+
+    fn summary(&self) -> Summary {
+        let log = &self.facts.log;
+        Summary {
+            examples: u32::try_from(log.examples.len()).unwrap_or(u32::MAX),
+            failures: log.count(ExampleStatus::Failed),
+            pending: log.count(ExampleStatus::Pending),
+            errors_outside: u32::try_from(log.outside.len()).unwrap_or(u32::MAX),
+            not_run: log.not_run(),
+            seconds: rounded(
+                log.ended()
+                    .filter_map(|end| end.seconds)
+                    .fold(0.0, |sum, seconds| sum + seconds),
+            ),
+        }
+    }
+
+    /// What fails in the same way again is told once, with the names of all.
+    fn failures(&self) -> Vec<FailureReport> {
+        let mut reports: Vec<FailureReport> = Vec::new();
+        for end in self.facts.log.ended().filter(|end| end.status == ExampleStatus::Failed) {
+            let report = self.failure(end);
+            match reports.iter_mut().find(|earlier| same(earlier, &report)) {
+                Some(earlier) => earlier.also.push(self.example(&end.example, None)),
+                None => reports.push(report),
+            }
+        }
+        reports
+    }
+
+    fn failure(&self, end: &ExampleFinished) -> FailureReport {
+        let Identity {
+            id,
+            description,
+            file,
+            line,
+        } = &end.example;
+        let failure = end.failure.clone().unwrap_or_default();
+        let (message, diff) = split_diff(&self.paths.text(&failure.message));
+        FailureReport {
+            id: selector(id),
+            description: description.clone(),
+            file: selector(file),
+            line: *line,
+            rerun: selector(id),
+            also: Vec::new(),
+            class: failure.class.clone(),
+            message,
+            diff,
+            backtrace: self.backtrace(&failure),
+            causes: failure.causes.iter().map(|cause| self.error(cause)).collect(),
+            parts: failure.parts.iter().map(|part| self.error(part)).collect(),
+            seconds: end.seconds.map(rounded),
+            pending_fixed: end.pending_fixed.unwrap_or(false),
+        }
+    }
+
+    /// An aggregated failure may be raised by the framework alone, after the example: then its first part says where.
+    fn backtrace(&self, failure: &Failure) -> Vec<String> {
+        let own = |failure: &&Failure| {
+            failure
+                .frames
+                .iter()
+                .any(|frame| matches!(self.paths.frame(frame), Frame::App(_)))
+        };
+        let telling = Some(failure).filter(own).or_else(|| failure.parts.iter().find(own));
+        self.paths.backtrace(&telling.unwrap_or(failure).frames, FRAMES)
+    }
+
+    /// Where it happened: what a SyntaxError says of itself, else the first frame of the app.
+    fn error(&self, failure: &Failure) -> ErrorReport {
+        // Of a SyntaxError the stack is that of `require`.
+        let frames = if failure.location.is_some() {
+            &[][..]
+        } else {
+            &failure.frames
+        };
+        let backtrace = self.paths.backtrace(frames, FRAMES);
+        let place = match &failure.location {
+            Some(location) => Some((self.paths.place(&location.file), location.line)),
+            None => backtrace.first().and_then(|frame| file_and_line(frame)),
+        };
+        ErrorReport {
+            class: failure.class.clone(),
+            message: self.paths.text(failure.message.trim()),
+            file: place.as_ref().map(|(file, _)| file.clone()),
+            line: place.map(|(_, line)| line).filter(|line| *line > 0),
+            backtrace,
+        }
+    }
+
+    fn errors_outside(&self) -> Vec<OutsideReport> {
+        let outside = self.facts.log.outside.iter();
+        outside
+            .map(|error| OutsideReport {
+                context: self.paths.text(error.context.trim()),
+                error: self.error(&error.failure),
+            })
+            .collect()
+    }
+
+    fn pending(&self) -> impl Iterator<Item = PendingReport> {
+        let ended = self
+            .facts
+            .log
+            .ended()
+            .filter(|end| end.status == ExampleStatus::Pending);
+        ended.map(|end| PendingReport {
+            id: selector(&end.example.id),
+            description: end.example.description.clone(),
+            reason: self.paths.text(end.reason.as_deref().unwrap_or_default()),
+        })
+    }
+
+    fn passing(&self) -> impl Iterator<Item = ExampleReport> {
+        let ended = self.facts.log.ended();
+        let passed = ended.filter(|end| self.view.include_passing && end.status == ExampleStatus::Passed);
+        passed.map(|end| self.example(&end.example, end.seconds))
+    }
+
+    fn example(&self, identity: &Identity, seconds: Option<f64>) -> ExampleReport {
+        ExampleReport {
+            id: selector(&identity.id),
+            description: identity.description.clone(),
+            seconds: seconds.map(rounded),
+        }
+    }
+
+    /// What Ruby said; else what the kernel sees.
+    fn threads(&self) -> Vec<ThreadReport> {
+        match &self.facts.log.threads {
+            Some(threads) => threads.iter().map(|thread| self.thread(thread)).collect(),
+            None => self.facts.kernel_threads.iter().map(kernel_thread).collect(),
+        }
+    }
+
+    fn thread(&self, thread: &ThreadDump) -> ThreadReport {
+        let name = match (&thread.name, thread.main) {
+            (_, true) => "main".to_owned(),
+            (Some(name), false) => name.clone(),
+            (None, false) => "(unnamed)".to_owned(),
+        };
+        ThreadReport {
+            name,
+            status: thread.status.clone(),
+            backtrace: self.paths.backtrace(&thread.frames, FRAMES),
+        }
+    }
+
+    fn leftover(&self, found: &Leftover) -> Leftover {
+        Leftover {
+            pid: found.pid,
+            command: self.paths.text(&found.command),
+        }
+    }
+
+    fn stdout(&self) -> Option<Stream> {
+        let wanted = match self.view.include_stdout {
+            IncludeStdout::Always => true,
+            IncludeStdout::Never => false,
+            IncludeStdout::Failures => self.facts.verdict.outcome != Outcome::Passed,
+        };
+        if wanted { self.stream(&self.facts.stdout) } else { None }
+    }
+
+    fn stream(&self, captured: &Captured) -> Option<Stream> {
+        (captured.bytes > 0).then(|| Stream {
+            text: self.paths.text(&captured.text),
+            bytes: captured.bytes,
+            dropped: captured.dropped,
+        })
+    }
+}
+
+/// Bytes kept of the stderr of a fork that crashed: its first lines say what and where.
+const CRASH_STDERR: usize = 4096;
+
+impl CrashedFork {
+    pub fn new(signal: i32, stderr: &str) -> Self {
+        CrashedFork {
+            signal: signal_name(signal),
+            stderr: clip(stderr, CRASH_STDERR).0,
+        }
+    }
+
+    fn shown(&self, paths: &Paths) -> CrashedFork {
+        CrashedFork {
+            signal: self.signal.clone(),
+            stderr: paths.text(&self.stderr),
+        }
+    }
+}
+
+impl Timing {
+    fn rounded(self) -> Timing {
+        Timing {
+            boot: rounded(self.boot),
+            wait: rounded(self.wait),
+            load: rounded(self.load),
+            run: rounded(self.run),
+        }
+    }
+}
+
+/// To the millisecond.
+fn rounded(seconds: f64) -> f64 {
+    (seconds * 1000.0).round() / 1000.0
+}
+
+fn kernel_thread(thread: &KernelThread) -> ThreadReport {
+    ThreadReport {
+        name: if thread.main {
+            "main".to_owned()
+        } else {
+            thread.name.clone()
+        },
+        status: thread.doing.clone(),
+        backtrace: Vec::new(),
+    }
+}
+
+/// At most `limit` of them, and how many more there are.
+fn first<T>(limit: usize, mut items: impl Iterator<Item = T>) -> (Vec<T>, usize) {
+    (items.by_ref().take(limit).collect(), items.count())
+}
+
+fn same(one: &FailureReport, other: &FailureReport) -> bool {
+    one.class == other.class
+        && one.message == other.message
+        && one.diff == other.diff
+        && one.backtrace.first() == other.backtrace.first()
+        && one.parts == other.parts
+}
+
+/// RSpec appends the diff to the message.
+fn split_diff(message: &str) -> (String, Option<String>) {
+    match message.find("\nDiff:") {
+        Some(at) => {
+            let (message, diff) = message.split_at(at);
+            (
+                message.trim().to_owned(),
+                Some(diff["\nDiff:".len()..].trim_matches('\n').to_owned()),
+            )
+        }
+        None => (message.trim().to_owned(), None),
+    }
+}
+
+/// `spec/a_spec.rb:12:in …` → its file and line.
+fn file_and_line(frame: &str) -> Option<(String, u32)> {
+    let mut parts = frame.splitn(3, ':');
+    let file = parts.next()?;
+    Some((file.to_owned(), parts.next()?.parse().ok()?))
+}
