@@ -18,6 +18,18 @@ pub enum Kind {
     ProjectNotFound,
     /// No Ruby that can run the project.
     RubyNotFound,
+    /// The app does not boot, so that it can't be asked anything.
+    BootFailed,
+    /// Changed code can't be loaded.
+    ReloadFailed,
+    /// The app failed, or did not answer, while it was asked about itself.
+    ReadFailed,
+    ReadTimedOut,
+    /// There is nothing of that name and kind.
+    ControllerNotFound,
+    ModelNotFound,
+    TableNotFound,
+    JobNotFound,
     /// The queue of calls is full.
     Busy,
     /// The call was cancelled before it had an outcome.
@@ -37,11 +49,31 @@ impl Kind {
             Kind::InvalidConfig => "invalid_config",
             Kind::ProjectNotFound => "project_not_found",
             Kind::RubyNotFound => "ruby_not_found",
+            Kind::BootFailed => "boot_failed",
+            Kind::ReloadFailed => "reload_failed",
+            Kind::ReadFailed => "read_failed",
+            Kind::ReadTimedOut => "read_timed_out",
+            Kind::ControllerNotFound => "controller_not_found",
+            Kind::ModelNotFound => "model_not_found",
+            Kind::TableNotFound => "table_not_found",
+            Kind::JobNotFound => "job_not_found",
             Kind::Busy => "busy",
             Kind::Cancelled => "cancelled",
             Kind::ShuttingDown => "shutting_down",
             Kind::Internal => "internal",
         }
+    }
+
+    /// What the Ruby side refuses a question with.
+    pub fn of_reading(code: &str) -> Option<Kind> {
+        let kinds = [
+            Kind::InvalidArguments,
+            Kind::ControllerNotFound,
+            Kind::ModelNotFound,
+            Kind::TableNotFound,
+            Kind::JobNotFound,
+        ];
+        kinds.into_iter().find(|kind| kind.code() == code)
     }
 
     /// The exit code of the command line: 2 for what the caller can mend, 70 for what we broke
@@ -52,8 +84,15 @@ impl Kind {
             | Kind::InvalidSelector
             | Kind::InvalidConfig
             | Kind::ProjectNotFound
-            | Kind::RubyNotFound => 2,
-            Kind::Busy | Kind::Cancelled | Kind::ShuttingDown => 75,
+            | Kind::RubyNotFound
+            | Kind::BootFailed
+            | Kind::ReloadFailed
+            | Kind::ReadFailed
+            | Kind::ControllerNotFound
+            | Kind::ModelNotFound
+            | Kind::TableNotFound
+            | Kind::JobNotFound => 2,
+            Kind::ReadTimedOut | Kind::Busy | Kind::Cancelled | Kind::ShuttingDown => 75,
             Kind::Internal => 70,
         }
     }

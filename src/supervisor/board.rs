@@ -7,8 +7,9 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use super::booted::Booted;
 use super::queue::Waiting;
-use super::warm::{Booted, Prepared};
+use super::warm::Prepared;
 use crate::config::{Fork, IncludeStdout};
 use crate::run::RunId;
 use crate::run::outcome::Outcome;
@@ -130,7 +131,7 @@ impl BootFacts {
             id: booted.id,
             seconds: booted.ready.seconds,
             worker_pid: booted.worker.pid,
-            zygote_pid: booted.zygote.as_ref().map(|zygote| zygote.pid),
+            zygote_pid: booted.zygote.as_ref().map(|zygote| zygote.pid()),
             eager_load_error: error.map(|error| error.message.clone()),
             listening: booted.ready.listening.clone(),
             rewritten: booted.rewritten.clone(),
@@ -161,6 +162,15 @@ impl Default for Facts {
 impl Board {
     pub fn preparing(&self) {
         self.change(|facts| facts.enter(Phase::Preparing));
+    }
+
+    /// As [`Board::preparing`], by somebody who does not wait for a run that may be under way.
+    pub fn looking(&self) {
+        self.change(|facts| {
+            if facts.running.is_none() {
+                facts.enter(Phase::Preparing);
+            }
+        });
     }
 
     pub fn running(&self, id: RunId) {

@@ -8,14 +8,13 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::warm::Setup;
+use super::setup::Setup;
 use crate::config::{Config, Fork, IncludeStdout};
 use crate::error::{Error, Kind, Result};
-use crate::project::{self, Filter, Project, Refusal, Rules, Selection};
+use crate::project::{self, Filter, Refusal, Rules, Selection};
 use crate::run::output::clip;
 use crate::run::report::{Report, View};
 use crate::run::{Limits, TIMEOUT_SECONDS};
-use crate::worker::protocol::Framework;
 
 /// Bytes of an example name: longer than any description a person writes.
 const EXAMPLE_BYTES: usize = 10_000;
@@ -73,20 +72,15 @@ impl Queued {
 impl Checked {
     /// Checks everything that can be checked without Ruby. Reads `.coatepec.yml` anew, so that an edit applies at once.
     pub fn new(root: &Path, arguments: RunArguments) -> Result<Checked> {
-        let config = Config::load(root)?;
-        let project = Project::at(root, &config)?;
-        let limits = limits(&config, &arguments)?;
+        let setup = Setup::at(root)?;
+        let config = &setup.config;
+        let limits = limits(config, &arguments)?;
         check_example(arguments.example.as_deref())?;
-        let selection = project::select(&project.root, &Rules::new(&config.spec_roots), &arguments.paths)
+        let selection = project::select(&setup.project.root, &Rules::new(&config.spec_roots), &arguments.paths)
             .map_err(|refusals| refused(&refusals))?;
         check_combination(&arguments, &selection)?;
         let fork = arguments.fork.unwrap_or(config.fork);
-        let view = view(&config, &arguments);
-        let setup = Setup {
-            project,
-            config,
-            framework: Framework::Rspec,
-        };
+        let view = view(config, &arguments);
         Ok(Checked {
             setup,
             arguments,

@@ -5,12 +5,16 @@
 
 mod account;
 pub mod board;
+pub mod booted;
 pub mod call;
 pub mod execute;
+mod lease;
 pub mod lock;
 pub mod queue;
+mod reading;
 pub mod rewrites;
 mod serving;
+pub mod setup;
 mod steward;
 pub mod warm;
 mod watcher;
@@ -20,17 +24,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::process::spawn;
+use crate::reading::Question;
 use crate::run::report::Report;
-use board::{Board, Defaults, Status};
+use board::{Defaults, Status};
 use call::{Checked, Queued, RunArguments};
-use queue::{NotQueued, QUEUE, Queue};
+use queue::{NotQueued, QUEUE};
+use setup::Setup;
+use steward::Office;
+use warm::Warm;
 
 /// How long the end of everything may take before we leave without having seen it. The keepers then go on alone.
 const FAREWELL: Duration = Duration::from_secs(10);
@@ -41,25 +51,19 @@ pub struct Supervisor {
     root: PathBuf,
     /// Held while a call is checked.
     intake: Arc<tokio::sync::Mutex<()>>,
-    queue: Queue,
-    board: Board,
-    shutdown: CancellationToken,
+    office: Office,
 }
 
 impl Supervisor {
     /// Starts the steward of the project at `root`. Nothing is booted before the first call, or `eager`.
     pub fn start(root: &Path, eager: bool) -> (Supervisor, JoinHandle<()>) {
-        let queue = Queue::default();
-        let board = Board::default();
-        let shutdown = CancellationToken::new();
+        let office = Office::default();
         let supervisor = Supervisor {
             root: root.to_owned(),
             intake: Arc::default(),
-            queue: queue.clone(),
-            board: board.clone(),
-            shutdown: shutdown.clone(),
+            office: office.clone(),
         };
-        let steward = tokio::spawn(steward::serve(root.to_owned(), queue, board, shutdown, eager));
+        let steward = tokio::spawn(steward::serve(root.to_owned(), office, eager));
         (supervisor, steward)
     }
 
@@ -90,11 +94,65 @@ impl Supervisor {
             ahead: 0,
             reply,
         };
-        let ticket = self.queue.join(queued).map_err(not_queued)?;
+        let ticket = self.office.queue.join(queued).map_err(not_queued)?;
         drop(turn);
         tokio::select! {
             answer = answer => answer.unwrap_or_else(|_| Err(going_away())),
-            () = abandoned(&cancel, &begun) => Err(cancelled(self.queue.leave(ticket))),
+            () = abandoned(&cancel, &begun) => Err(cancelled(self.office.queue.leave(ticket))),
+        }
+    }
+
+    /// What the app is made of. Never waits for a run.
+    ///
+    /// # Errors
+    /// The app can't be booted or reloaded; there is nothing of that name; `cancelled`.
+    pub async fn read(&self, question: Question, cancel: CancellationToken) -> Result<Value> {
+        self.aside(cancel, |office, setup| async move {
+            reading::read(&office, &setup, question).await
+        })
+        .await
+    }
+
+    /// Boots the app if it has to be.
+    ///
+    /// # Errors
+    /// As of [`Supervisor::read`].
+    pub async fn boot(&self, cancel: CancellationToken) -> Result<()> {
+        self.aside(
+            cancel,
+            |office, setup| async move { reading::boot(&office, &setup).await },
+        )
+        .await
+    }
+
+    /// Ends the warm processes, after the run that uses them, and boots anew. Says which boot it was that ended.
+    pub async fn restart(&self) -> Option<u64> {
+        let ended = self.office.warm.lock().await.restart().await;
+        self.office.restart.notify_one();
+        ended
+    }
+
+    /// Does something with the tree beside the steward. It goes on when the caller does not wait for it any more: a boot
+    /// that was begun is of use to the next one.
+    async fn aside<T, F, Fut>(&self, cancel: CancellationToken, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(Office, Setup) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<T>> + Send,
+    {
+        let root = self.root.clone();
+        let setup = spawn_blocking(move || Setup::at(&root)).await.map_err(panicked)??;
+        let office = self.office.clone();
+        let shutdown = office.shutdown.clone();
+        let working = tokio::spawn(async move {
+            tokio::select! {
+                done = work(office, setup) => done,
+                () = shutdown.cancelled() => Err(going_away()),
+            }
+        });
+        tokio::select! {
+            done = working => done.map_err(panicked)?,
+            () = cancel.cancelled() => Err(cancelled(None)),
         }
     }
 
@@ -104,17 +162,25 @@ impl Supervisor {
         let config = spawn_blocking(move || Config::load(&root)).await.map_err(panicked)?;
         let config_error = config.as_ref().err().map(Error::with_hint);
         let defaults = defaults(&config.unwrap_or_default());
-        let queue = self.queue.waiting();
+        let queue = self.office.queue.waiting();
         Ok(Status {
             config_error,
-            ..self.board.status(self.root.display().to_string(), defaults, queue)
+            ..self
+                .office
+                .board
+                .status(self.root.display().to_string(), defaults, queue)
         })
     }
 
     /// Ends everything, and waits until nothing is left.
     pub async fn shut_down(&self) {
-        self.shutdown.cancel();
-        spawn::all_cleared(FAREWELL).await;
+        self.office.shutdown.cancel();
+        let ended = async {
+            // Whoever still holds the tree lets go of it now.
+            *self.office.warm.lock().await = Warm::default();
+            spawn::all_cleared(FAREWELL).await;
+        };
+        let _ = timeout(FAREWELL, ended).await;
     }
 }
 

@@ -4,8 +4,9 @@ use super::account::Attempt;
 use super::board::Board;
 use super::call::{Checked, Queued, RunArguments};
 use super::execute::{self, NotStarted, Ran};
+use super::lease::Lease;
 use super::lock::Locks;
-use super::warm::{Booted, Prepared, Problem};
+use super::warm::{Prepared, Problem};
 use crate::error::{Error, Kind, Result};
 use crate::run::RunId;
 use crate::run::mode::Wanted;
@@ -43,20 +44,13 @@ impl<'a> Serving<'a> {
         }
     }
 
-    pub(super) async fn fork(&self, board: &Board, booted: &Booted) -> std::result::Result<Ran, NotStarted> {
-        let gone = || NotStarted::Lost("there is no zygote".to_owned());
-        let zygote = booted.zygote.as_ref().ok_or_else(gone)?;
+    pub(super) async fn fork(&self, board: &Board, lease: &Lease) -> std::result::Result<Ran, NotStarted> {
         self.call.begin();
         board.running(self.id);
-        let request = request(self.id, &self.call.checked, ProcessMode::Fork);
-        execute::forked(
-            zygote,
-            booted.worker.keeper(),
-            request,
-            self.call.checked.limits,
-            &self.call.cancel,
-        )
-        .await
+        let checked = &self.call.checked;
+        let request = request(self.id, checked, ProcessMode::Fork);
+        let keeper = lease.worker.keeper();
+        execute::forked(&lease.zygote, keeper, request, checked.limits, &self.call.cancel).await
     }
 
     /// For a fresh process; `databases` if they are known.

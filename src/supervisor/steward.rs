@@ -1,84 +1,92 @@
 //! The steward: takes calls in order, makes the tree warm and fresh, has the run executed, and reports.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::account::{self, Attempt};
 use super::board::Board;
+use super::booted::Booted;
 use super::call::Queued;
 use super::execute::{self, NotStarted, Ran};
+use super::lease::Lease;
 use super::lock::Locks;
 use super::queue::Queue;
 use super::serving::{self, Serving, cancelled};
-use super::warm::{Booted, Setup, Warm};
+use super::setup::Setup;
+use super::warm::{self, Problem, Shared, Warm};
 use super::watcher::Watcher;
-use crate::config::{Config, Fork};
+use crate::config::Fork;
 use crate::error::{Error, Result};
-use crate::project::Project;
 use crate::run::mode::Decision;
 use crate::run::outcome::End;
 use crate::run::paths::Paths;
 use crate::run::report::{CrashedFork, Facts, Mode, Report};
 use crate::run::{Limits, RunId};
-use crate::worker::protocol::{Framework, ProcessMode};
+use crate::worker::protocol::ProcessMode;
 
 /// How often a run is tried that never began, because the zygote was gone by then.
 const STARTS: u32 = 3;
 
 /// Serves until the shutdown comes, and then ends everything.
-pub(super) async fn serve(root: PathBuf, queue: Queue, board: Board, shutdown: CancellationToken, eager: bool) {
+pub(super) async fn serve(root: PathBuf, office: Office, eager: bool) {
     let work = eager.then_some(Work::WarmUp);
-    serve_in_order(root, &queue, board, shutdown, work).await;
-    queue.close();
+    serve_in_order(root, &office, work).await;
+    office.queue.close();
 }
 
-async fn serve_in_order(
-    root: PathBuf,
-    queue: &Queue,
-    board: Board,
-    shutdown: CancellationToken,
-    mut work: Option<Work>,
-) {
-    let mut steward = Steward {
-        warm: Warm::default(),
-        board,
-        runs: 0,
-        meanwhile: None,
-        databases: None,
-    };
+/// What the steward shares with those who ask.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Office {
+    pub(super) queue: Queue,
+    pub(super) board: Board,
+    pub(super) warm: Shared,
+    /// Somebody else has looked after the tree: other files may count now.
+    pub(super) looked_after: Arc<Notify>,
+    /// Somebody has ended the tree to have it booted anew.
+    pub(super) restart: Arc<Notify>,
+    pub(super) shutdown: CancellationToken,
+}
+
+async fn serve_in_order(root: PathBuf, office: &Office, mut work: Option<Work>) {
+    let mut steward = Steward::new(office, 0);
     let mut watcher: Option<Watcher> = None;
     loop {
         let work = match work.take() {
             Some(work) => work,
             None => tokio::select! {
                 biased;
-                () = shutdown.cancelled() => return,
-                call = queue.next() => Work::Answer(Box::new(call)),
+                () = office.shutdown.cancelled() => return,
+                call = office.queue.next() => Work::Answer(Box::new(call)),
                 () = saved(watcher.as_ref()) => Work::WarmUp,
+                () = office.restart.notified() => Work::WarmUp,
+                () = office.looked_after.notified() => Work::Nothing,
             },
         };
-        let (runs, board) = (steward.runs + 1, steward.board.clone());
+        let runs = steward.runs + 1;
         // A task of its own: should it panic, the tree goes with it, and the next call starts with nothing.
         let mut working = tokio::spawn(steward.work(root.clone(), work));
         let done = tokio::select! {
             done = &mut working => done,
-            () = shutdown.cancelled() => {
+            () = office.shutdown.cancelled() => {
                 working.abort();
                 return;
             }
         };
-        steward = done.unwrap_or_else(|_| Steward {
-            warm: Warm::default(),
-            board,
-            runs,
-            meanwhile: None,
-            databases: None,
-        });
-        steward.board.at_rest(steward.warm.booted());
-        watcher = watch(watcher, steward.warm.booted());
+        steward = match done {
+            Ok(steward) => steward,
+            Err(_) => {
+                *office.warm.lock().await = Warm::default();
+                Steward::new(office, runs)
+            }
+        };
+        let warm = office.warm.lock().await;
+        office.board.at_rest(warm.booted());
+        watcher = watch(watcher, warm.booted());
     }
 }
 
@@ -86,6 +94,7 @@ enum Work {
     Answer(Box<Queued>),
     /// Make the tree warm and fresh while nobody waits.
     WarmUp,
+    Nothing,
 }
 
 async fn saved(watcher: Option<&Watcher>) {
@@ -105,40 +114,39 @@ fn watch(watcher: Option<Watcher>, booted: Option<&Booted>) -> Option<Watcher> {
 
 #[derive(Debug)]
 struct Steward {
-    warm: Warm,
+    warm: Shared,
     board: Board,
     runs: u64,
-    /// What was done since the last call, for the next one to tell.
-    meanwhile: Option<String>,
     /// What the last fresh process used, for the next one where nothing is booted.
     databases: Option<Vec<String>>,
 }
 
 impl Steward {
+    fn new(office: &Office, runs: u64) -> Steward {
+        Steward {
+            warm: Arc::clone(&office.warm),
+            board: office.board.clone(),
+            runs,
+            databases: None,
+        }
+    }
+
     async fn work(mut self, root: PathBuf, work: Work) -> Steward {
         match work {
             Work::Answer(call) => self.answer(*call).await,
             Work::WarmUp => self.warm_up(&root).await,
+            Work::Nothing => {}
         }
         self
     }
 
     /// What goes wrong is for the next call to report.
     async fn warm_up(&mut self, root: &Path) {
-        let Ok(config) = Config::load(root) else { return };
-        let Ok(project) = Project::at(root, &config) else {
-            return;
-        };
+        let Ok(setup) = Setup::at(root) else { return };
         self.board.preparing();
-        let setup = Setup {
-            project,
-            config,
-            framework: Framework::Rspec,
-        };
         let mut locks = Locks::new(Duration::ZERO, CancellationToken::new());
-        if let Ok((prepared, booted)) = self.warm.ready(&setup, &mut locks).await {
-            self.board.prepared(&prepared, Some(booted));
-            self.meanwhile = prepared.trigger.or(self.meanwhile.take());
+        if let Ok((prepared, _lease)) = warm::ready(&self.warm, &setup, &mut locks).await {
+            self.board.prepared(&prepared, self.warm.lock().await.booted());
         }
     }
 
@@ -147,16 +155,14 @@ impl Steward {
             return;
         }
         self.runs += 1;
-        let mut serving = Serving::new(RunId(self.runs), &call);
-        serving.prepared.trigger = self.meanwhile.take();
+        let serving = Serving::new(RunId(self.runs), &call);
         let id = serving.id;
         let attempt = self.attempt(serving).await;
         let answer = attempt.map(|attempt| self.report(id, &call, attempt));
         // A caller that has gone away needs no answer.
         let _ = call.reply.send(answer);
-        self.warm
-            .recycle(call.checked.setup.config.max_warm_memory_mib * 1024 * 1024)
-            .await;
+        let limit = call.checked.setup.config.max_warm_memory_mib * 1024 * 1024;
+        self.warm.lock().await.recycle(limit).await;
     }
 
     async fn attempt(&mut self, mut serving: Serving<'_>) -> Result<Attempt> {
@@ -165,46 +171,67 @@ impl Steward {
         }
         for _ in 0..STARTS {
             self.board.preparing();
-            let booted = match self.warm.ready(&serving.call.checked.setup, &mut serving.locks).await {
-                Ok((more, booted)) => {
-                    serving.prepared.add(more);
-                    booted
-                }
-                Err(problem) => {
-                    self.board.prepared(&problem.prepared, self.warm.booted());
-                    return serving.stopped_by(problem);
-                }
+            let lease = match self.ready(&mut serving).await {
+                Ok(lease) => lease,
+                Err(problem) => return serving.stopped_by(problem),
             };
-            self.board.prepared(&serving.prepared, Some(booted));
             if serving.call.abandoned() {
                 return Err(cancelled());
             }
             let config = &serving.call.checked.setup.config;
-            let decision = match booted.fork_facts(config).await {
-                Some(facts) => serving.wanted(booted.crashes).decide(&facts),
+            let decision = match lease.fork_facts(config).await {
+                Some(facts) => serving.wanted(lease.crashes).decide(&facts),
                 None => {
-                    self.warm.drop_zygote().await;
+                    self.give_up(lease).await;
                     continue;
                 }
             };
             if let Decision::Spawn { mode, reason } = decision {
+                drop(lease);
                 return self.spawned(serving, mode, Some(reason)).await;
             }
-            match serving.fork(&self.board, booted).await {
-                Ok(ran) => return self.forked(serving, ran).await,
+            match serving.fork(&self.board, &lease).await {
+                Ok(ran) => return self.forked(serving, lease, ran).await,
                 Err(NotStarted::Refused(reason)) => return Err(not_started(&reason)),
-                Err(NotStarted::Lost(_)) => self.warm.drop_zygote().await,
+                Err(NotStarted::Lost(_)) => self.give_up(lease).await,
             }
         }
         Err(not_started("the process that runs are forked from did not stay alive"))
     }
 
+    async fn ready(&mut self, serving: &mut Serving<'_>) -> std::result::Result<Lease, Problem> {
+        let ready = warm::ready(&self.warm, &serving.call.checked.setup, &mut serving.locks).await;
+        let mut warm = self.warm.lock().await;
+        serving.prepared.trigger = warm.news().or(serving.prepared.trigger.take());
+        match ready {
+            Ok((more, lease)) => {
+                serving.prepared.add(more);
+                self.board.prepared(&serving.prepared, warm.booted());
+                Ok(lease)
+            }
+            Err(problem) => {
+                self.board.prepared(&problem.prepared, warm.booted());
+                Err(problem)
+            }
+        }
+    }
+
+    /// A zygote that is of no use any more.
+    async fn give_up(&self, lease: Lease) {
+        drop(lease);
+        self.warm.lock().await.drop_zygote().await;
+    }
+
     /// A fork that crashed without having been told to is run once more, in a fresh process and what is left of its time.
-    async fn forked(&mut self, serving: Serving<'_>, ran: Ran) -> Result<Attempt> {
+    async fn forked(&mut self, serving: Serving<'_>, lease: Lease, ran: Ran) -> Result<Attempt> {
         let crash = fork_crash(&ran);
-        if let Some(booted) = self.warm.booted_mut() {
+        let boot_id = lease.boot_id;
+        lease.give_back(&self.warm).await;
+        let mut warm = self.warm.lock().await;
+        if let Some(booted) = warm.booted_mut().filter(|booted| booted.id == boot_id) {
             booted.crashes = if crash.is_some() { booted.crashes + 1 } else { 0 };
         }
+        drop(warm);
         let left = serving
             .call
             .checked
@@ -240,11 +267,11 @@ impl Steward {
         deadline: Duration,
     ) -> Result<Attempt> {
         let plan = serving.call.checked.setup.plan()?;
-        let booted = self.warm.booted().map(|booted| &booted.ready.databases[..]);
-        if let Err(problem) = serving.lock(booted.or(self.databases.as_deref())).await {
+        let booted = self.databases_of_booted().await.or(self.databases.clone());
+        if let Err(problem) = serving.lock(booted.as_deref()).await {
             return serving.stopped_by(problem);
         }
-        self.warm.give_up_ports().await;
+        self.warm.lock().await.give_up_ports().await;
         serving.call.begin();
         self.board.running(serving.id);
         let request = serving::request(serving.id, &serving.call.checked, ProcessMode::Spawn);
@@ -259,6 +286,11 @@ impl Steward {
             }
             Err(NotStarted::Refused(reason) | NotStarted::Lost(reason)) => Err(not_started(&reason)),
         }
+    }
+
+    async fn databases_of_booted(&self) -> Option<Vec<String>> {
+        let warm = self.warm.lock().await;
+        warm.booted().map(|booted| booted.ready.databases.clone())
     }
 
     fn report(&self, id: RunId, queued: &Queued, attempt: Attempt) -> Report {

@@ -1,32 +1,37 @@
 //! The warm process tree of one project: booted on first need, checked against the files before each use, and
 //! thrown away exactly as far as a change calls for.
+//!
+//! Runs and questions share it. Each holds it only while it looks and prepares: a run then has a lease, a question a
+//! reader. So neither waits for the other's end, and a change found by one is done for both.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
 
+use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
+use super::booted::{self, Before, Booted, now};
+use super::lease::Lease;
 use super::lock::{Locks, Taken};
 use super::rewrites::{Changed, Rewrites};
-use crate::config::{self, Config};
-use crate::error::Result;
+use super::setup::{Settings, Setup};
+use crate::config;
 use crate::process::usage;
-use crate::project::changes::{self, Change, ChangeKind, Snapshot};
-use crate::project::{Project, Rules};
-use crate::run::denylist;
-use crate::run::mode::{self, ForkFacts};
+use crate::project::Project;
+use crate::project::changes::{Change, ChangeKind, Snapshot};
 use crate::run::outcome::Outcome;
-use crate::worker::environment::{self, Variables};
 use crate::worker::freshness::{Effect, Watch};
-use crate::worker::launch::Plan;
-use crate::worker::protocol::{Facts, Failure, Framework, GemProbe, Ready, Reloaded, Versions};
+use crate::worker::protocol::{Failure, Ready, Reloaded};
+use crate::worker::reader::Reader;
 use crate::worker::zygote::Zygote;
-use crate::worker::{Broken, Worker, ruby};
+use crate::worker::{Broken, Worker};
 
 /// A tree that changes its own inputs each time it is made is used as it is after this many tries. Most are known before
 /// that (`rewrites`), after three boots and loads.
 const TRIES: u32 = 8;
+
+pub type Shared = Arc<Mutex<Warm>>;
 
 /// The state of the tree and how it came to it.
 #[derive(Debug, Default)]
@@ -38,24 +43,8 @@ pub struct Warm {
     during_loads: Rewrites,
     /// Why the last worker is no more, until the next one is there.
     gone: Option<String>,
-}
-
-#[derive(Debug)]
-pub struct Booted {
-    pub worker: Worker,
-    pub ready: Ready,
-    pub id: u64,
-    pub since: Instant,
-    pub watch: Watch,
-    made_with: Settings,
-    baseline: Snapshot,
-    pub zygote: Option<Zygote>,
-    /// What the boot and the test helper write each time: no change.
-    pub rewritten: BTreeSet<PathBuf>,
-    /// Forked runs in a row that crashed.
-    pub crashes: u32,
-    /// What the changes so far call for and has not been done yet.
-    pending: Effect,
+    /// What was last done and why, until a run has told it.
+    untold: Option<String>,
 }
 
 /// What was done to get a warm, fresh tree.
@@ -77,80 +66,98 @@ pub struct Problem {
     pub prepared: Prepared,
 }
 
-/// The files before a boot.
-#[derive(Debug)]
-struct Before {
-    since: SystemTime,
-    targets: Vec<changes::Target>,
-    snapshot: Snapshot,
+/// What an attempt to do something with the tree failed with.
+type Failed = (Outcome, Broken);
+
+/// A zygote that has loaded nothing older than the files on disk at this moment. Holds the locks of its databases before
+/// any test code is loaded, and never the tree while it waits for them.
+pub(super) async fn ready(
+    warm: &Shared,
+    setup: &Setup,
+    locks: &mut Locks,
+) -> std::result::Result<(Prepared, Lease), Problem> {
+    let mut prepared = Prepared::default();
+    let lease = try_ready(warm, setup, locks, &mut prepared).await;
+    prepared.done(lease)
 }
 
-impl Before {
-    fn look(targets: Vec<changes::Target>) -> Self {
-        Before {
-            since: SystemTime::now(),
-            snapshot: Snapshot::take(&targets),
-            targets,
+async fn try_ready(
+    warm: &Shared,
+    setup: &Setup,
+    locks: &mut Locks,
+    prepared: &mut Prepared,
+) -> std::result::Result<Lease, Failed> {
+    let mut lost = false;
+    for tried in 1.. {
+        let (databases, lease) = {
+            let mut warm = warm.lock().await;
+            let effect = warm.fresh(setup, prepared).await?;
+            let booted = warm.booted().expect("a fresh tree is booted");
+            // Its own loads may change what it is made of, again and again.
+            let good = effect == Effect::Nothing || tried > TRIES;
+            (booted.ready.databases.clone(), booted.lease().filter(|_| good))
+        };
+        let taken = locks.take(&setup.project.root, Some(&databases)).await;
+        taken.map_err(|taken| (Outcome::DatabaseBusy, busy(&taken)))?;
+        if let Some(lease) = lease {
+            return Ok(lease);
+        }
+        match load(warm, setup, prepared).await {
+            // A worker that is lost while it forks need not be the helper's doing. The second one is.
+            Err(_) if !lost && warm.lock().await.booted.is_none() => lost = true,
+            loaded => loaded?,
+        }
+    }
+    unreachable!("it returns at the latest after {TRIES} tries")
+}
+
+/// Loads the test helper in a fork of the worker. Meanwhile the worker may be asked for other things, and may be
+/// reloaded: then this zygote is not used.
+async fn load(warm: &Shared, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), Failed> {
+    let since = SystemTime::now();
+    let started = Instant::now();
+    let (worker, generation) = {
+        let mut warm = warm.lock().await;
+        let Some(booted) = &mut warm.booted else { return Ok(()) };
+        booted.drop_zygote().await;
+        booted.pending = booted.pending.max(Effect::NewZygote);
+        (Arc::clone(&booted.worker), booted.generation())
+    };
+    let loaded = worker
+        .zygote(setup.framework, &setup.config.preload, setup.boot_limit())
+        .await;
+    prepared.load += started.elapsed().as_secs_f64();
+    let mut warm = warm.lock().await;
+    match loaded {
+        Ok(zygote) if warm.generation() == Some(generation) => {
+            warm.install(zygote, setup, since).await;
+            Ok(())
+        }
+        Ok(zygote) => {
+            worker.end_fork(zygote.pid()).await;
+            Ok(())
+        }
+        Err(broken) => {
+            // That a helper can't be loaded says nothing of the worker, unless it is gone, too.
+            if !worker.alive().await && warm.generation() == Some(generation) {
+                warm.gone = Some("rebooted: the worker died while it forked".to_owned());
+                drop(worker);
+                warm.retire().await;
+            }
+            Err((Outcome::LoadError, broken))
         }
     }
 }
 
-/// What the tree is made for.
-#[derive(Debug, Clone)]
-pub struct Setup {
-    pub project: Project,
-    pub config: Config,
-    pub framework: Framework,
-}
-
-/// The settings that a tree is made with.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Settings {
-    boot: PathBuf,
-    ruby_command: Option<Vec<String>>,
-    preload: Vec<PathBuf>,
-}
-
-impl Settings {
-    fn of(setup: &Setup) -> Self {
-        Settings {
-            boot: setup.project.boot.clone(),
-            ruby_command: setup.config.ruby_command.clone(),
-            preload: setup.config.preload.clone(),
-        }
-    }
-
-    /// What a change to `others` calls for.
-    fn effect(&self, others: &Settings) -> Effect {
-        if (&self.boot, &self.ruby_command) != (&others.boot, &others.ruby_command) {
-            Effect::Reboot
-        } else if self.preload != others.preload {
-            Effect::NewZygote
-        } else {
-            Effect::Nothing
-        }
-    }
-}
-
-impl Setup {
-    fn boot_limit(&self) -> Duration {
-        Duration::from_secs(self.config.boot_timeout_seconds)
-    }
-
-    fn test_dirs(&self) -> Vec<PathBuf> {
-        Rules::new(&self.config.spec_roots).dirs(&self.project.root)
-    }
-
-    /// The command line and environment of a Ruby of this app, as the machine is at this moment.
-    pub fn plan(&self) -> Result<Plan> {
-        let env: Variables = environment::clean(std::env::vars_os());
-        let ruby = ruby::resolve(&self.project.root, &env, self.config.ruby_command.as_deref())?;
-        Ok(Plan {
-            root: self.project.root.clone(),
-            ruby,
-            env,
-        })
-    }
+/// A reader of an app that is no older than the files on disk at this moment. Leaves the test helper, the databases and
+/// the run under way alone.
+pub(super) async fn reader(warm: &mut Warm, setup: &Setup) -> std::result::Result<(Prepared, Arc<Reader>), Problem> {
+    let mut prepared = Prepared::default();
+    let reader = match warm.fresh(setup, &mut prepared).await {
+        Ok(_) => warm.reader().await,
+        Err(failed) => Err(failed),
+    };
+    prepared.done(reader)
 }
 
 impl Warm {
@@ -162,46 +169,47 @@ impl Warm {
         self.booted.as_mut()
     }
 
-    /// A zygote that has loaded nothing older than the files on disk at this moment.
-    /// Holds the locks of its databases before any test code is loaded.
-    pub async fn ready(
-        &mut self,
-        setup: &Setup,
-        locks: &mut Locks,
-    ) -> std::result::Result<(Prepared, &mut Booted), Problem> {
-        let mut prepared = Prepared::default();
-        let mut lost = false;
+    /// What was done since it was last told, and why.
+    pub fn news(&mut self) -> Option<String> {
+        self.untold.take()
+    }
+
+    fn generation(&self) -> Option<(u64, u64)> {
+        self.booted.as_ref().map(Booted::generation)
+    }
+
+    /// A worker that has loaded nothing older than the files on disk at this moment. What is left to do is a new zygote
+    /// or nothing.
+    async fn fresh(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<Effect, Failed> {
+        let earlier = prepared.trigger.take();
+        let fresh = self.try_fresh(setup, prepared).await;
+        self.untold = prepared.trigger.clone().or(self.untold.take());
+        prepared.trigger = prepared.trigger.take().or(earlier);
+        fresh
+    }
+
+    async fn try_fresh(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<Effect, Failed> {
         for _ in 0..TRIES {
             self.drop_the_dead().await;
-            let effect = self.look(setup, &mut prepared).await;
-            let applied = match self.lock(effect, &setup.project.root, locks).await {
-                Ok(()) => self.apply(effect, setup, &mut prepared).await,
-                Err(taken) => Err((Outcome::DatabaseBusy, taken)),
-            };
-            // A worker that is lost while it forks need not be the helper's doing. The second one is.
-            if applied.is_err() && effect == Effect::NewZygote && self.booted.is_none() && !lost {
-                lost = true;
-                continue;
-            }
-            if let Err((outcome, broken)) = applied {
-                return Err(Problem {
-                    outcome,
-                    broken,
-                    prepared,
-                });
-            }
-            if effect == Effect::Nothing {
-                break;
+            match self.look(setup, prepared).await {
+                Effect::Reload => self.reload(setup, prepared).await?,
+                Effect::Reboot => self.boot(setup, prepared).await?,
+                little => return Ok(little),
             }
         }
-        let booted = self.booted.as_mut().expect("a tree was just made or found");
-        Ok((prepared, booted))
+        Ok(Effect::NewZygote)
+    }
+
+    async fn reader(&mut self) -> std::result::Result<Arc<Reader>, Failed> {
+        let booted = self.booted.as_mut().expect("a fresh tree is booted");
+        let reader = booted.reader().await;
+        reader.map_err(|broken| (Outcome::BootFailed, broken))
     }
 
     /// Ends what has grown beyond `limit` bytes of memory; says whether it had.
     pub async fn recycle(&mut self, limit: u64) -> bool {
         let Some(booted) = &self.booted else { return false };
-        let zygote = booted.zygote.as_ref().map(|zygote| zygote.pid);
+        let zygote = booted.zygote.as_ref().map(|zygote| zygote.pid());
         let pids: Vec<i32> = std::iter::once(booted.worker.pid).chain(zygote).collect();
         let used = usage::memory(&pids, limit);
         if used <= limit {
@@ -215,11 +223,19 @@ impl Warm {
         true
     }
 
-    /// Ends everything.
+    /// Ends everything that no run is using.
     pub async fn retire(&mut self) {
         if let Some(booted) = self.booted.take() {
-            booted.worker.end().await;
+            booted::end(booted.worker).await;
         }
+    }
+
+    /// As somebody asked for; says which boot it was.
+    pub async fn restart(&mut self) -> Option<u64> {
+        let id = self.booted.as_ref().map(|booted| booted.id);
+        self.gone = id.map(|_| "rebooted: a restart was asked for".to_owned());
+        self.retire().await;
+        id
     }
 
     /// A fresh process boots the app beside the warm one, and could not listen where that one does.
@@ -261,7 +277,7 @@ impl Warm {
             prepared.trigger = prepared.trigger.take().or(self.gone.take());
             return Effect::Reboot;
         };
-        let changes = booted.changes(setup.test_dirs()).await;
+        let changes = booted.changes(setup).await;
         let settings = Change {
             path: setup.project.root.join(config::FILE),
             kind: ChangeKind::Modified,
@@ -280,66 +296,23 @@ impl Warm {
         booted.pending
     }
 
-    /// Boots and reloads leave the database alone; the test helper and the tests do not.
-    async fn lock(&self, effect: Effect, root: &Path, locks: &mut Locks) -> std::result::Result<(), Broken> {
-        match &self.booted {
-            Some(booted) if effect <= Effect::NewZygote => {
-                let databases = Some(&booted.ready.databases[..]);
-                locks.take(root, databases).await.map_err(|taken| busy(&taken))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    async fn apply(
-        &mut self,
-        effect: Effect,
-        setup: &Setup,
-        prepared: &mut Prepared,
-    ) -> std::result::Result<(), (Outcome, Broken)> {
-        match effect {
-            Effect::Nothing => Ok(()),
-            Effect::NewZygote => self.load(setup, prepared).await,
-            Effect::Reload => self.reload(setup, prepared).await,
-            Effect::Reboot => self.boot(setup, prepared).await,
-        }
-    }
-
-    async fn boot(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), (Outcome, Broken)> {
+    async fn boot(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), Failed> {
         let started = Instant::now();
         let watch = match self.booted.take() {
             Some(booted) => {
-                booted.worker.end().await;
+                booted::end(booted.worker).await;
                 booted.watch
             }
             None => Watch::before_boot(&setup.project.root, setup.test_dirs()),
         };
         let targets = watch.targets();
         let before = spawn_blocking(move || Before::look(targets));
-        let booted = self.start(setup).await;
+        let booted = start(setup).await;
         prepared.boot += started.elapsed().as_secs_f64();
         let (worker, ready) = booted.map_err(|broken| (Outcome::BootFailed, broken))?;
-        self.settle(
-            setup,
-            before.await.unwrap_or_else(|_| Before::look(Vec::new())),
-            worker,
-            ready,
-        )
-        .await;
+        let before = before.await.unwrap_or_else(|_| Before::look(Vec::new()));
+        self.settle(setup, before, worker, ready).await;
         Ok(())
-    }
-
-    async fn start(&mut self, setup: &Setup) -> std::result::Result<(Worker, Ready), Broken> {
-        let plan = setup.plan().map_err(|error| Broken::of_error(&error))?;
-        let mut worker = Worker::start(&plan, setup.boot_limit()).await?;
-        let Project { root, boot } = &setup.project;
-        match worker.boot(root, boot, setup.boot_limit()).await {
-            Ok(ready) => Ok((worker, ready)),
-            Err(broken) => {
-                worker.end().await;
-                Err(broken)
-            }
-        }
     }
 
     /// Takes the baseline of a new worker. What changed during its boot may be in it in the old or in the new form, so
@@ -363,25 +336,27 @@ impl Warm {
         let baseline = baseline.with_older(&before, &others);
         self.boots += 1;
         self.gone = None;
-        let since = Instant::now();
         self.booted = Some(Booted {
-            worker,
+            worker: Arc::new(worker),
             ready,
             id: self.boots,
-            since,
+            reloads: 0,
+            since: Instant::now(),
             watch,
             made_with: Settings::of(setup),
             baseline,
             zygote: None,
+            reader: None,
             rewritten: own,
             crashes: 0,
             pending: Effect::NewZygote,
         });
     }
 
-    async fn reload(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), (Outcome, Broken)> {
+    async fn reload(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), Failed> {
         let Some(booted) = &mut self.booted else { return Ok(()) };
         booted.drop_zygote().await;
+        booted.drop_reader().await;
         let started = Instant::now();
         if !booted.worker.alive().await {
             return self.boot_instead(setup, prepared).await;
@@ -399,6 +374,7 @@ impl Warm {
                 booted.watch = Watch::new(&setup.project.root, reloaded.inputs, setup.test_dirs());
                 booted.ready.eager_load_error = reloaded.eager_load_error;
                 booted.widen(since).await;
+                booted.reloads += 1;
                 booted.pending = Effect::NewZygote;
                 Ok(())
             }
@@ -414,154 +390,48 @@ impl Warm {
     }
 
     /// A worker that does not answer is wedged: stopped, or spinning in something that the boot left running.
-    async fn boot_instead(
-        &mut self,
-        setup: &Setup,
-        prepared: &mut Prepared,
-    ) -> std::result::Result<(), (Outcome, Broken)> {
+    async fn boot_instead(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), Failed> {
         prepared.trigger = Some("rebooted: the worker did not answer".to_owned());
         self.boot(setup, prepared).await
     }
 
-    async fn load(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), (Outcome, Broken)> {
-        let Some(booted) = &mut self.booted else { return Ok(()) };
-        booted.drop_zygote().await;
-        let started = Instant::now();
-        let since = SystemTime::now();
-        let loaded = booted
-            .worker
-            .zygote(setup.framework, &setup.config.preload, setup.boot_limit())
-            .await;
-        prepared.load += started.elapsed().as_secs_f64();
-        match loaded {
-            Ok(zygote) => {
-                booted.made_with = Settings::of(setup);
-                booted.watch.loaded_by_zygote(&zygote.loaded.features);
-                booted.zygote = Some(zygote);
-                let Changed { own, .. } = self.during_loads.note(booted.changed().await);
-                booted.overlook(own).await;
-                booted.widen(since).await;
-                booted.pending = Effect::Nothing;
-                Ok(())
-            }
-            Err(broken) => {
-                // That a helper can't be loaded says nothing of the worker, unless it is gone, too.
-                if !booted.worker.alive().await {
-                    self.gone = Some("rebooted: the worker died while it forked".to_owned());
-                    self.retire().await;
-                }
-                Err((Outcome::LoadError, broken))
-            }
+    async fn install(&mut self, zygote: Zygote, setup: &Setup, since: SystemTime) {
+        let Some(booted) = &mut self.booted else { return };
+        booted.made_with = Settings::of(setup);
+        booted.watch.loaded_by_zygote(&zygote.loaded.features);
+        booted.zygote = Some(Arc::new(zygote));
+        let Changed { own, .. } = self.during_loads.note(booted.changed().await);
+        booted.overlook(own).await;
+        booted.widen(since).await;
+        booted.pending = Effect::Nothing;
+    }
+}
+
+async fn start(setup: &Setup) -> std::result::Result<(Worker, Ready), Broken> {
+    let plan = setup.plan().map_err(|error| Broken::of_error(&error))?;
+    let mut worker = Worker::start(&plan, setup.boot_limit()).await?;
+    let Project { root, boot } = &setup.project;
+    match worker.boot(root, boot, setup.boot_limit()).await {
+        Ok(ready) => Ok((worker, ready)),
+        Err(broken) => {
+            worker.end().await;
+            Err(broken)
         }
     }
 }
 
-impl Booted {
-    /// What decides whether the zygote may be forked at this moment; `None` when it doesn't answer.
-    pub async fn fork_facts(&self, config: &Config) -> Option<ForkFacts> {
-        let probes = probes(config);
-        let Facts {
-            threads,
-            native,
-            loaded,
-            live,
-        } = self.zygote.as_ref()?.facts(probes).await?;
-        let (threads_after_boot, native_after_boot) = (self.ready.threads.clone(), self.ready.native.clone());
-        Some(ForkFacts {
-            threads,
-            native,
-            threads_after_boot,
-            native_after_boot,
-            loaded,
-            live,
-        })
-    }
-
-    /// Ruby and Rails as booted; the test framework only once a zygote has loaded it.
-    pub fn versions(&self) -> Versions {
-        self.zygote
-            .as_ref()
-            .map_or_else(|| self.ready.versions.clone(), |zygote| zygote.loaded.versions.clone())
-    }
-
-    /// What changed since it was last asked, or since it was loaded. Whoever asks acts on it, by way of `pending`: the
-    /// baseline takes these changes as known before the files are read again, so that a later edit is a change.
-    async fn changes(&mut self, test_dirs: Vec<PathBuf>) -> Vec<Change> {
-        self.watch.set_test_dirs(test_dirs);
-        let targets = self.watch.targets();
-        self.on_baseline(move |baseline| {
-            let changes = baseline.diff(&Snapshot::look(&targets));
-            baseline.refresh(changes.iter().map(|change| &change.path));
-            changes
-        })
-        .await
-    }
-
-    /// What has changed since and has an effect; it stays a change.
-    async fn changed(&mut self) -> Vec<PathBuf> {
-        let targets = self.watch.targets();
-        let changes = self
-            .on_baseline(move |baseline| baseline.diff(&Snapshot::look(&targets)))
-            .await;
-        let paths = changes.into_iter().map(|change| change.path);
-        paths.filter(|path| self.watch.effect(path) > Effect::Nothing).collect()
-    }
-
-    /// These files are no change, as they are now.
-    async fn overlook(&mut self, own: BTreeSet<PathBuf>) {
-        self.rewritten.extend(own.iter().cloned());
-        self.on_baseline(move |baseline| baseline.refresh(&own)).await;
-    }
-
-    /// Files that came to be watched by what was loaded `since` join the baseline.
-    async fn widen(&mut self, since: SystemTime) {
-        let targets = self.watch.targets();
-        self.on_baseline(move |baseline| baseline.add_missing(baseline.retake(&targets), since))
-            .await;
-    }
-
-    /// The disk is slow to some: never on the thread that answers.
-    async fn on_baseline<T, F>(&mut self, work: F) -> T
-    where
-        T: Default + Send + 'static,
-        F: FnOnce(&mut Snapshot) -> T + Send + 'static,
-    {
-        let mut baseline = std::mem::take(&mut self.baseline);
-        let worked = spawn_blocking(move || {
-            let result = work(&mut baseline);
-            (baseline, result)
-        });
-        // Without a baseline everything is new, and the next look calls for a boot.
-        let (baseline, result) = worked.await.unwrap_or_default();
-        self.baseline = baseline;
-        result
-    }
-
-    async fn zygote_is_gone(&self) -> bool {
-        match &self.zygote {
-            Some(zygote) => zygote.is_stopped() || now(zygote.exited()).await.is_some(),
-            None => false,
+impl Prepared {
+    /// With what it was done for, or why that is not to be had.
+    fn done<T>(self, end: std::result::Result<T, Failed>) -> std::result::Result<(Prepared, T), Problem> {
+        match end {
+            Ok(value) => Ok((self, value)),
+            Err((outcome, broken)) => Err(Problem {
+                outcome,
+                broken,
+                prepared: self,
+            }),
         }
     }
-
-    async fn drop_zygote(&mut self) {
-        let Some(zygote) = self.zygote.take() else { return };
-        self.pending = self.pending.max(Effect::NewZygote);
-        self.worker.end_zygote(zygote.pid).await;
-    }
-}
-
-fn probes(config: &Config) -> Vec<GemProbe> {
-    let built_in = denylist::BUILT_IN.iter();
-    let built_in = built_in.map(|entry| GemProbe {
-        gem: entry.gem.to_owned(),
-        constant: Some(entry.constant.to_owned()),
-    });
-    let own = mode::project_gems(config, cfg!(target_os = "macos")).map(|gem| GemProbe {
-        gem: gem.clone(),
-        constant: None,
-    });
-    built_in.chain(own).collect()
 }
 
 impl Problem {
@@ -584,15 +454,6 @@ fn busy(taken: &Taken) -> Broken {
             ..Failure::default()
         },
         stderr: String::new(),
-    }
-}
-
-/// The value of a future that is ready at this moment.
-async fn now<T>(future: impl Future<Output = T>) -> Option<T> {
-    tokio::select! {
-        biased;
-        value = future => Some(value),
-        () = std::future::ready(()) => None,
     }
 }
 

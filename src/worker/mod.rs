@@ -2,10 +2,12 @@
 //! Handles to ask and to hear them; they remember how they died.
 
 pub mod environment;
+pub mod forked;
 pub mod freshness;
 pub mod launch;
 pub mod link;
 pub mod protocol;
+pub mod reader;
 pub mod ruby;
 pub mod ruby_version;
 pub mod tail;
@@ -26,9 +28,11 @@ use crate::process::keeper::Exit;
 use crate::process::procfs::{self, Identity};
 use crate::process::spawn::{self, Kept};
 use crate::process::tree::{self, Target};
+use forked::Pipes;
 use launch::Plan;
 use link::{Link, Lost};
 use protocol::{Ask, Failure, Framework, Ready, Reloaded, Told};
+use reader::Reader;
 use tail::Tail;
 use zygote::Zygote;
 
@@ -106,7 +110,7 @@ impl Worker {
     }
 
     /// Loads changed code again.
-    pub async fn reload(&mut self, limit: Duration) -> Result<Reloaded, Broken> {
+    pub async fn reload(&self, limit: Duration) -> Result<Reloaded, Broken> {
         match self.ask(limit, &Ask::Reload {}, &[]).await {
             Ok(Ok(Told::Reloaded(reloaded))) => Ok(reloaded),
             Ok(Ok(Told::ReloadFailed { error, .. })) => Err(self.broken(error).await),
@@ -117,30 +121,38 @@ impl Worker {
     }
 
     /// Forks a zygote, which loads the test helper.
-    pub async fn zygote(
-        &mut self,
-        framework: Framework,
-        preload: &[PathBuf],
-        limit: Duration,
-    ) -> Result<Zygote, Broken> {
-        let (fds, pipes) = zygote::Pipes::new().map_err(|error| Broken::ours(&error.to_string()))?;
+    pub async fn zygote(&self, framework: Framework, preload: &[PathBuf], limit: Duration) -> Result<Zygote, Broken> {
         let ask = Ask::Zygote {
             framework,
             preload: preload.to_vec(),
         };
-        let pid = match self.ask(REPLY, &ask, &fds.borrow()).await {
-            Ok(Ok(Told::Forked { pid })) => pid,
-            Ok(Ok(Told::Refused { reason })) => return Err(Broken::ours(&reason)),
-            Ok(Ok(other)) => return Err(self.died(&format!("an unexpected answer: {other:?}")).await),
-            Ok(Err(cause)) => return Err(self.died(&cause).await),
-            Err(_) => return Err(self.died("no answer").await),
-        };
-        drop(fds);
+        let (pid, pipes) = self.fork(&ask).await?;
         let loaded = Zygote::load(pid, pipes, limit).await;
         if loaded.is_err() {
-            self.end_zygote(pid).await;
+            self.end_fork(pid).await;
         }
         loaded
+    }
+
+    /// Forks a reader.
+    pub async fn reader(&self) -> Result<Reader, Broken> {
+        let (pid, pipes) = self.fork(&Ask::Reader {}).await?;
+        let loaded = Reader::load(pid, pipes, REPLY).await;
+        if loaded.is_err() {
+            self.end_fork(pid).await;
+        }
+        loaded
+    }
+
+    async fn fork(&self, ask: &Ask) -> Result<(i32, Pipes), Broken> {
+        let (fds, pipes) = Pipes::new().map_err(|error| Broken::ours(&error.to_string()))?;
+        match self.ask(REPLY, ask, &fds.borrow()).await {
+            Ok(Ok(Told::Forked { pid })) => Ok((pid, pipes)),
+            Ok(Ok(Told::Refused { reason })) => Err(Broken::ours(&reason)),
+            Ok(Ok(other)) => Err(self.died(&format!("an unexpected answer: {other:?}")).await),
+            Ok(Err(cause)) => Err(self.died(&cause).await),
+            Err(_) => Err(self.died("no answer").await),
+        }
     }
 
     /// Whether it answers.
@@ -148,8 +160,8 @@ impl Worker {
         matches!(self.ask(REPLY, &Ask::Ping {}, &[]).await, Ok(Ok(Told::Pong {})))
     }
 
-    /// Kills a zygote and what its helper started, and reaps it.
-    pub async fn end_zygote(&self, pid: i32) {
+    /// Kills what it forked and what that started, and reaps it.
+    pub async fn end_fork(&self, pid: i32) {
         if let Some(target) = Target::run(self.keeper(), Pid::from_raw(pid)) {
             tree::end(&target, Duration::ZERO).await;
         }
@@ -209,7 +221,7 @@ impl Worker {
     }
 
     /// The process is gone, or not to be trusted any more.
-    async fn died(&mut self, cause: &str) -> Broken {
+    async fn died(&self, cause: &str) -> Broken {
         let message = match timeout(Duration::from_secs(1), self.kept.exited()).await {
             Ok(exit) => format!("the worker {}", describe(exit)),
             _ => format!("the worker can't be talked to: {cause}"),

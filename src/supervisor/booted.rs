@@ -1,0 +1,195 @@
+//! One booted worker, what was forked from it, and the files that it was made from.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+use tokio::task::spawn_blocking;
+
+use super::lease::Lease;
+use super::setup::{Settings, Setup};
+use crate::project::changes::{self, Change, Snapshot};
+use crate::worker::freshness::{Effect, Watch};
+use crate::worker::protocol::{Ready, Versions};
+use crate::worker::reader::Reader;
+use crate::worker::zygote::Zygote;
+use crate::worker::{Broken, Worker};
+
+/// What is shared may be in use by a run or a question; it ends when its last user lets go of it.
+#[derive(Debug)]
+pub struct Booted {
+    pub worker: Arc<Worker>,
+    pub ready: Ready,
+    pub id: u64,
+    /// Counts up with each reload of this boot.
+    pub(super) reloads: u64,
+    pub since: Instant,
+    pub watch: Watch,
+    pub(super) made_with: Settings,
+    pub(super) baseline: Snapshot,
+    pub zygote: Option<Arc<Zygote>>,
+    pub(super) reader: Option<Arc<Reader>>,
+    /// What the boot and the test helper write each time: no change.
+    pub rewritten: BTreeSet<PathBuf>,
+    /// Forked runs in a row that crashed.
+    pub crashes: u32,
+    /// What the changes so far call for and has not been done yet.
+    pub(super) pending: Effect,
+}
+
+/// The files before a boot.
+#[derive(Debug)]
+pub(super) struct Before {
+    pub(super) since: SystemTime,
+    pub(super) targets: Vec<changes::Target>,
+    pub(super) snapshot: Snapshot,
+}
+
+impl Before {
+    pub(super) fn look(targets: Vec<changes::Target>) -> Self {
+        Before {
+            since: SystemTime::now(),
+            snapshot: Snapshot::take(&targets),
+            targets,
+        }
+    }
+}
+
+impl Booted {
+    /// Ruby and Rails as booted; the test framework only once a zygote has loaded it.
+    pub fn versions(&self) -> Versions {
+        self.zygote
+            .as_ref()
+            .map_or_else(|| self.ready.versions.clone(), |zygote| zygote.loaded.versions.clone())
+    }
+
+    /// What a run is forked from, kept for it until it is over.
+    pub(super) fn lease(&self) -> Option<Lease> {
+        Some(Lease {
+            boot_id: self.id,
+            worker: Arc::clone(&self.worker),
+            zygote: Arc::clone(self.zygote.as_ref()?),
+            threads_after_boot: self.ready.threads.clone(),
+            native_after_boot: self.ready.native.clone(),
+            crashes: self.crashes,
+        })
+    }
+
+    /// The reader, forked now if there is none that lives.
+    pub(super) async fn reader(&mut self) -> Result<Arc<Reader>, Broken> {
+        if let Some(reader) = &self.reader {
+            if !reader.is_stopped() && now(reader.exited()).await.is_none() {
+                return Ok(Arc::clone(reader));
+            }
+            self.drop_reader().await;
+        }
+        let reader = Arc::new(self.worker.reader().await?);
+        self.reader = Some(Arc::clone(&reader));
+        Ok(reader)
+    }
+
+    /// Which code it is that the forks of this worker have.
+    pub(super) fn generation(&self) -> (u64, u64) {
+        (self.id, self.reloads)
+    }
+
+    /// What changed since it was last asked, or since it was loaded. Whoever asks acts on it, by way of `pending`: the
+    /// baseline takes these changes as known before the files are read again, so that a later edit is a change.
+    pub(super) async fn changes(&mut self, setup: &Setup) -> Vec<Change> {
+        self.watch.set_test_dirs(setup.test_dirs());
+        let targets = self.watch.targets();
+        self.on_baseline(move |baseline| {
+            let changes = baseline.diff(&Snapshot::look(&targets));
+            baseline.refresh(changes.iter().map(|change| &change.path));
+            changes
+        })
+        .await
+    }
+
+    /// What has changed since and has an effect; it stays a change.
+    pub(super) async fn changed(&mut self) -> Vec<PathBuf> {
+        let targets = self.watch.targets();
+        let changes = self
+            .on_baseline(move |baseline| baseline.diff(&Snapshot::look(&targets)))
+            .await;
+        let paths = changes.into_iter().map(|change| change.path);
+        paths.filter(|path| self.watch.effect(path) > Effect::Nothing).collect()
+    }
+
+    /// These files are no change, as they are now.
+    pub(super) async fn overlook(&mut self, own: BTreeSet<PathBuf>) {
+        self.rewritten.extend(own.iter().cloned());
+        self.on_baseline(move |baseline| baseline.refresh(&own)).await;
+    }
+
+    /// Files that came to be watched by what was loaded `since` join the baseline.
+    pub(super) async fn widen(&mut self, since: SystemTime) {
+        let targets = self.watch.targets();
+        self.on_baseline(move |baseline| baseline.add_missing(baseline.retake(&targets), since))
+            .await;
+    }
+
+    /// The disk is slow to some: never on the thread that answers.
+    async fn on_baseline<T, F>(&mut self, work: F) -> T
+    where
+        T: Default + Send + 'static,
+        F: FnOnce(&mut Snapshot) -> T + Send + 'static,
+    {
+        let mut baseline = std::mem::take(&mut self.baseline);
+        let worked = spawn_blocking(move || {
+            let result = work(&mut baseline);
+            (baseline, result)
+        });
+        // Without a baseline everything is new, and the next look calls for a boot.
+        let (baseline, result) = worked.await.unwrap_or_default();
+        self.baseline = baseline;
+        result
+    }
+
+    pub(super) async fn zygote_is_gone(&self) -> bool {
+        match &self.zygote {
+            Some(zygote) => zygote.is_stopped() || now(zygote.exited()).await.is_some(),
+            None => false,
+        }
+    }
+
+    /// One that a run is using is ended when that run is over ([`Lease::give_back`]).
+    pub(super) async fn drop_zygote(&mut self) {
+        let Some(zygote) = self.zygote.take() else { return };
+        self.pending = self.pending.max(Effect::NewZygote);
+        if let Ok(zygote) = Arc::try_unwrap(zygote) {
+            self.worker.end_fork(zygote.pid()).await;
+        }
+    }
+
+    /// One that did not answer, unless it was replaced meanwhile.
+    pub(super) async fn give_up_reader(&mut self, reader: &Arc<Reader>) {
+        if self.reader.as_ref().is_some_and(|current| Arc::ptr_eq(current, reader)) {
+            self.drop_reader().await;
+        }
+    }
+
+    /// A question under way learns of it, and is asked again of the next one.
+    pub(super) async fn drop_reader(&mut self) {
+        if let Some(reader) = self.reader.take() {
+            self.worker.end_fork(reader.pid()).await;
+        }
+    }
+}
+
+/// Ends all of it; at once, unless a run is using it.
+pub(super) async fn end(worker: Arc<Worker>) {
+    if let Ok(worker) = Arc::try_unwrap(worker) {
+        worker.end().await;
+    }
+}
+
+/// The value of a future that is ready at this moment.
+pub(super) async fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        value = future => Some(value),
+        () = std::future::ready(()) => None,
+    }
+}

@@ -1,0 +1,63 @@
+//! What a run is forked from, held until the run is over: whatever is booted or reloaded meanwhile, it stays.
+
+use std::sync::Arc;
+
+use super::warm::Shared;
+use crate::config::Config;
+use crate::run::denylist;
+use crate::run::mode::{self, ForkFacts};
+use crate::worker::Worker;
+use crate::worker::protocol::{Facts, GemProbe};
+use crate::worker::zygote::Zygote;
+
+#[derive(Debug)]
+pub(super) struct Lease {
+    pub(super) boot_id: u64,
+    pub(super) worker: Arc<Worker>,
+    pub(super) zygote: Arc<Zygote>,
+    pub(super) threads_after_boot: Vec<String>,
+    pub(super) native_after_boot: Vec<String>,
+    /// Forked runs in a row that crashed.
+    pub(super) crashes: u32,
+}
+
+impl Lease {
+    /// What decides whether the zygote may be forked at this moment; `None` when it doesn't answer.
+    pub(super) async fn fork_facts(&self, config: &Config) -> Option<ForkFacts> {
+        let Facts {
+            threads,
+            native,
+            loaded,
+            live,
+        } = self.zygote.facts(probes(config)).await?;
+        Some(ForkFacts {
+            threads,
+            native,
+            threads_after_boot: self.threads_after_boot.clone(),
+            native_after_boot: self.native_after_boot.clone(),
+            loaded,
+            live,
+        })
+    }
+
+    /// The run is over. A zygote that was replaced during it has no other user any more.
+    pub(super) async fn give_back(self, warm: &Shared) {
+        let current = warm.lock().await.booted().and_then(|booted| booted.zygote.clone());
+        if current.is_none_or(|current| !Arc::ptr_eq(&current, &self.zygote)) {
+            self.worker.end_fork(self.zygote.pid()).await;
+        }
+    }
+}
+
+fn probes(config: &Config) -> Vec<GemProbe> {
+    let built_in = denylist::BUILT_IN.iter();
+    let built_in = built_in.map(|entry| GemProbe {
+        gem: entry.gem.to_owned(),
+        constant: Some(entry.constant.to_owned()),
+    });
+    let own = mode::project_gems(config, cfg!(target_os = "macos")).map(|gem| GemProbe {
+        gem: gem.clone(),
+        constant: None,
+    });
+    built_in.chain(own).collect()
+}

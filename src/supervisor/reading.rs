@@ -1,0 +1,132 @@
+//! Questions about the app: answered by a reader, whatever runs meanwhile.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::setup::Setup;
+use super::steward::Office;
+use super::warm::{self, Problem};
+use crate::error::{Error, Kind, Result};
+use crate::reading::Question;
+use crate::run::advice;
+use crate::run::outcome::Outcome;
+use crate::run::paths::Paths;
+use crate::worker::Broken;
+use crate::worker::protocol::Failure;
+use crate::worker::reader::{Reader, Unread};
+
+/// How long an answer may take, once the app is warm. Nothing of the app is run for it: what takes longer hangs.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// How often a question is asked whose reader is lost: it may have been replaced, or killed by somebody.
+const TRIES: u32 = 3;
+
+/// What the app says of itself at this moment. Boots and reloads it as the files call for.
+pub(super) async fn read(office: &Office, setup: &Setup, question: Question) -> Result<Value> {
+    let paths = Paths::new(&setup.project.root, std::env::home_dir());
+    let mut lost = String::new();
+    for _ in 0..TRIES {
+        let reader = reader(office, setup).await.map_err(|problem| unfit(&problem, &paths))?;
+        let asked = Instant::now();
+        match reader.read(question.what, question.arguments.clone(), LIMIT).await {
+            Ok(result) => return Ok(result),
+            Err(Unread::Lost(cause)) => lost = cause,
+            Err(Unread::Refused { code, message, hint }) => return Err(refused(&code, message, hint)),
+            Err(Unread::Failed(failure)) => return Err(failed(&failure, &paths)),
+        }
+        give_up(office, &reader).await;
+        if asked.elapsed() >= LIMIT {
+            return Err(
+                Error::new(Kind::ReadTimedOut, format!("no answer within {} s", LIMIT.as_secs()))
+                    .hint("something that Rails asks for its structure hangs, such as a database that does not answer"),
+            );
+        }
+    }
+    Err(Error::internal(format!("the process that reads the app was lost: {lost}")).hint("call again"))
+}
+
+/// Boots the app if it has to be, and makes it fresh.
+pub(super) async fn boot(office: &Office, setup: &Setup) -> Result<()> {
+    let paths = Paths::new(&setup.project.root, std::env::home_dir());
+    reader(office, setup).await.map_err(|problem| unfit(&problem, &paths))?;
+    Ok(())
+}
+
+async fn reader(office: &Office, setup: &Setup) -> std::result::Result<Arc<Reader>, Problem> {
+    let mut warm = office.warm.lock().await;
+    office.board.looking();
+    let reader = warm::reader(&mut warm, setup).await;
+    match &reader {
+        Ok((prepared, _)) => office.board.prepared(prepared, warm.booted()),
+        Err(problem) => office.board.prepared(&problem.prepared, warm.booted()),
+    }
+    office.looked_after.notify_one();
+    reader.map(|(_, reader)| reader)
+}
+
+async fn give_up(office: &Office, reader: &Arc<Reader>) {
+    let mut warm = office.warm.lock().await;
+    if let Some(booted) = warm.booted_mut() {
+        booted.give_up_reader(reader).await;
+    }
+}
+
+/// There is no app that could be asked.
+fn unfit(problem: &Problem, paths: &Paths) -> Error {
+    let Problem { outcome, broken, .. } = problem;
+    let (kind, what) = match outcome {
+        Outcome::ReloadFailed => (Kind::ReloadFailed, "changed code could not be loaded"),
+        _ => (Kind::BootFailed, "the app did not boot"),
+    };
+    let Broken { failure, stderr } = broken;
+    let stderr: String = stderr
+        .chars()
+        .rev()
+        .take(STDERR)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+        .collect();
+    let error = Error::new(kind, format!("{what}: {}", summary(failure, paths)));
+    error
+        .hint(advice::of_problem(*outcome, failure))
+        .details(json!({ "class": failure.class, "at": place(failure, paths), "stderr": paths.text(&stderr) }))
+}
+
+/// Characters of what the process printed last.
+const STDERR: usize = 2000;
+
+fn failed(failure: &Failure, paths: &Paths) -> Error {
+    let message = format!("the app failed while it was asked: {}", summary(failure, paths));
+    Error::new(Kind::ReadFailed, message)
+        .hint("mend the error and call again; runs are not concerned")
+        .details(json!({ "class": failure.class, "at": place(failure, paths) }))
+}
+
+fn refused(code: &str, message: String, hint: Option<String>) -> Error {
+    match Kind::of_reading(code) {
+        Some(kind) => {
+            let error = Error::new(kind, message);
+            match hint {
+                Some(hint) => error.hint(hint),
+                None => error,
+            }
+        }
+        None => Error::internal(format!("{code}: {message}")),
+    }
+}
+
+fn summary(failure: &Failure, paths: &Paths) -> String {
+    let message = paths.text(failure.message.trim());
+    format!("{}: {message}", failure.class)
+}
+
+/// Where a SyntaxError says it is, else the first frame of the app.
+fn place(failure: &Failure, paths: &Paths) -> Option<String> {
+    match &failure.location {
+        Some(location) => Some(format!("{}:{}", paths.place(&location.file), location.line)),
+        None => paths.backtrace(&failure.frames, 1).into_iter().next(),
+    }
+}
