@@ -8,13 +8,12 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::arguments;
-use super::tools::{self, NoArguments, SpecRun};
-use crate::error::{Error, Kind, Result};
+use super::tools::{self, NoArguments, Reading, Restarted, RuntimeStatus, SpecRun, parse};
+use crate::error::{Error, Result};
 use crate::supervisor::Supervisor;
 
 /// How long a client may keep the list of tools: it changes with the binary only.
@@ -46,16 +45,35 @@ impl Handler {
     }
 
     async fn call(self, name: String, arguments: Value, cancel: CancellationToken) -> Result<CallToolResult> {
+        if let Some(reading) = Reading::named(&name) {
+            let question = (reading.question)(arguments)?;
+            return success(&self.supervisor.read(question, cancel).await?);
+        }
         match name.as_str() {
-            tools::STATUS => {
+            tools::STATUS => self.status(parse(arguments)?, cancel).await,
+            tools::RESTART => {
                 parse::<NoArguments>(arguments)?;
-                success(&self.supervisor.status().await?)
+                self.restart().await
             }
             _ => {
                 let input: SpecRun = parse(arguments)?;
                 success(&self.supervisor.run(input.into(), cancel).await?)
             }
         }
+    }
+
+    async fn status(self, input: RuntimeStatus, cancel: CancellationToken) -> Result<CallToolResult> {
+        if input.boot == Some(true) {
+            self.supervisor.boot(cancel).await?;
+        }
+        success(&self.supervisor.status().await?)
+    }
+
+    async fn restart(self) -> Result<CallToolResult> {
+        success(&Restarted {
+            ended_boot_id: self.supervisor.restart().await,
+            next: "booting; calls wait for it",
+        })
     }
 }
 
@@ -86,7 +104,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<CallToolResponse, ErrorData> {
         let name = request.name.to_string();
-        if ![tools::SPEC_RUN, tools::SPEC_RUN_ALIAS, tools::STATUS].contains(&name.as_str()) {
+        if !tools::exists(&name) {
             return Err(ErrorData::invalid_params(
                 format!("there is no tool named `{name}`"),
                 None,
@@ -103,17 +121,6 @@ impl ServerHandler for Handler {
             .unwrap_or_else(|error| Err(Error::internal("the call failed").source(error)));
         Ok(result.unwrap_or_else(|error| failure(&error)).into())
     }
-}
-
-/// Of arguments that fit the schema; what remains is what a schema can't say.
-fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T> {
-    serde_json::from_value(arguments).map_err(|error| {
-        Error::new(
-            Kind::InvalidArguments,
-            format!("the arguments were not understood: {error}"),
-        )
-        .hint("see the tool's input schema")
-    })
 }
 
 /// Both halves, each complete: some clients pass on only the one, some only the other.

@@ -4,7 +4,7 @@
 
 mod arguments;
 mod handler;
-mod schema;
+pub mod schema;
 mod tools;
 mod transport;
 

@@ -18,14 +18,65 @@ pub(super) fn of_input<T: JsonSchema>() -> Arc<JsonObject> {
     )
 }
 
-/// Of a result: structure alone.
+/// Of a result, as it is declared to clients: the fields and their types. What is in them is described in the
+/// documentation once, and not paid for in each session.
 pub(super) fn of_output<T: JsonSchema>() -> Arc<JsonObject> {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    object(
-        settings.into_generator().into_root_schema_for::<T>().to_value(),
-        &["$schema", "title", "description"],
-    )
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let whole = object(
+        settings
+            .for_serialize()
+            .into_generator()
+            .into_root_schema_for::<T>()
+            .to_value(),
+        NOISE,
+    );
+    let fields = whole
+        .get("properties")
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_default();
+    let mut schema = of_fields(fields.into_iter().map(|(name, schema)| (name, outline(schema))));
+    schema.extend(
+        whole
+            .get("required")
+            .map(|required| ("required".to_owned(), required.clone())),
+    );
+    Arc::new(schema)
 }
+
+/// Of a result whose fields are known by name and type.
+pub(super) fn of_named_fields(fields: &[(&str, &str)]) -> Arc<JsonObject> {
+    let fields = fields.iter();
+    let typed = fields.map(|(name, kind)| ((*name).to_owned(), json!({ "type": kind })));
+    Arc::new(of_fields(typed))
+}
+
+fn of_fields(fields: impl Iterator<Item = (String, Value)>) -> JsonObject {
+    let fields: JsonObject = fields.collect();
+    let mut schema = JsonObject::new();
+    schema.insert("type".into(), json!("object"));
+    schema.insert("properties".into(), fields.into());
+    schema
+}
+
+fn outline(schema: Value) -> Value {
+    match schema {
+        Value::Object(mut map) => {
+            map.retain(|key, _| key == "type" || key == "enum");
+            Value::Object(map)
+        }
+        other => other,
+    }
+}
+
+/// Of a result, to its last field.
+pub fn complete<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let whole = settings.into_generator().into_root_schema_for::<T>().to_value();
+    Value::Object(Arc::unwrap_or_clone(object(whole, NOISE)))
+}
+
+const NOISE: &[&str] = &["$schema", "title", "description"];
 
 fn object(mut schema: Value, noise: &[&str]) -> Arc<JsonObject> {
     tidy(&mut schema, noise);

@@ -1,13 +1,19 @@
 //! The tools: names, arguments, descriptions.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::schema;
 use crate::config::{Fork, IncludeStdout};
+use crate::error::{Error, Kind, Result};
+use crate::reading::routes::Routes;
+use crate::reading::{Arguments, Question};
 use crate::run::report::Report;
 use crate::supervisor::board::Status;
 use crate::supervisor::call::RunArguments;
@@ -16,6 +22,7 @@ pub(super) const SPEC_RUN: &str = "rails_spec_run";
 /// Accepted for `rails_spec_run`, and not listed.
 pub(super) const SPEC_RUN_ALIAS: &str = "rails_test_run";
 pub(super) const STATUS: &str = "rails_runtime_status";
+pub(super) const RESTART: &str = "rails_runtime_restart";
 
 /// What the server is good for, told to the model once. Clients cut it at 2 KB.
 pub(super) const INSTRUCTIONS: &str = "\
@@ -54,9 +61,61 @@ pub(super) struct SpecRun {
     fork: Option<Fork>,
 }
 
+/// Arguments of `rails_runtime_status`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RuntimeStatus {
+    /// Boot the app first if it is not booted. Default false.
+    pub(super) boot: Option<bool>,
+}
+
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NoArguments {}
+
+/// What `rails_runtime_restart` says.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Restarted {
+    /// The boot that was ended; absent when nothing was booted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) ended_boot_id: Option<u64>,
+    pub(super) next: &'static str,
+}
+
+/// A tool that reads the app: `rails_` and what it reads.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reading {
+    what: &'static str,
+    pub(super) question: fn(Value) -> Result<Question>,
+    title: &'static str,
+    description: &'static str,
+    schemas: fn() -> (Arc<JsonObject>, Arc<JsonObject>),
+}
+
+const READINGS: &[Reading] = &[Reading::of::<Routes>("Routes", "The app's routes, filtered and paged.")];
+
+impl Reading {
+    const fn of<T: Arguments + DeserializeOwned + JsonSchema>(title: &'static str, description: &'static str) -> Self {
+        Reading {
+            what: T::WHAT,
+            question: |arguments| Question::new(&parse::<T>(arguments)?),
+            title,
+            description,
+            schemas: || (schema::of_input::<T>(), schema::of_named_fields(T::RESULT)),
+        }
+    }
+
+    /// The one that goes by this name.
+    pub(super) fn named(name: &str) -> Option<Reading> {
+        let what = name.strip_prefix("rails_")?;
+        READINGS.iter().find(|reading| reading.what == what).copied()
+    }
+
+    fn tool(&self) -> Tool {
+        let name = format!("rails_{}", self.what);
+        tool(name, self.description, (self.schemas)(), reads_only(self.title))
+    }
+}
 
 impl From<SpecRun> for RunArguments {
     fn from(input: SpecRun) -> Self {
@@ -73,8 +132,24 @@ impl From<SpecRun> for RunArguments {
     }
 }
 
+/// Whether there is a tool of this name, listed or not.
+pub(super) fn exists(name: &str) -> bool {
+    [SPEC_RUN, SPEC_RUN_ALIAS, STATUS, RESTART].contains(&name) || Reading::named(name).is_some()
+}
+
+/// Of arguments that fit the schema; what remains is what a schema can't say.
+pub(super) fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T> {
+    serde_json::from_value(arguments).map_err(|error| {
+        Error::new(
+            Kind::InvalidArguments,
+            format!("the arguments were not understood: {error}"),
+        )
+        .hint("see the tool's input schema")
+    })
+}
+
 pub(super) fn all() -> Vec<Tool> {
-    vec![
+    let mut tools = vec![
         tool(
             SPEC_RUN,
             "Run RSpec specs by file, directory, line or id in the warm Rails process and get a structured verdict: \
@@ -89,19 +164,35 @@ pub(super) fn all() -> Vec<Tool> {
         ),
         tool(
             STATUS,
-            "What the warm process is doing right now: state, versions, pids, queue, runs so far, defaults. Never boots, \
-             never waits.",
-            (schema::of_input::<NoArguments>(), schema::of_output::<Status>()),
-            ToolAnnotations::with_title("Runtime status")
-                .read_only(true)
+            "What the warm process is doing right now: state, versions, pids, queue, runs so far, defaults. Answers at \
+             once.",
+            (schema::of_input::<RuntimeStatus>(), schema::of_output::<Status>()),
+            reads_only("Runtime status"),
+        ),
+        tool(
+            RESTART,
+            "Ends the warm process and boots anew. Never needed after an edit.",
+            (schema::of_input::<NoArguments>(), schema::of_output::<Restarted>()),
+            ToolAnnotations::with_title("Restart")
+                .read_only(false)
+                .destructive(false)
                 .idempotent(true)
                 .open_world(false),
         ),
-    ]
+    ];
+    tools.extend(READINGS.iter().map(Reading::tool));
+    tools
+}
+
+fn reads_only(title: &str) -> ToolAnnotations {
+    ToolAnnotations::with_title(title)
+        .read_only(true)
+        .idempotent(true)
+        .open_world(false)
 }
 
 fn tool(
-    name: &'static str,
+    name: impl Into<Cow<'static, str>>,
     description: &'static str,
     (input, output): (Arc<JsonObject>, Arc<JsonObject>),
     annotations: ToolAnnotations,

@@ -13,6 +13,9 @@ pub trait Arguments: Serialize {
     /// Which part of the Ruby side answers (`PARTS` in worker/reading.rb).
     const WHAT: &'static str;
 
+    /// The fields of a result, with their types as JSON Schema names them.
+    const RESULT: &'static [(&'static str, &'static str)];
+
     /// What the schema can't say.
     ///
     /// # Errors

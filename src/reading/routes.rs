@@ -15,6 +15,7 @@ pub struct Routes {
 
 impl Arguments for Routes {
     const WHAT: &'static str = "routes";
+    const RESULT: &'static [(&'static str, &'static str)] = &[("routes", "array")];
 
     fn check(&self) -> Result<()> {
         Ok(())

@@ -1,43 +1,11 @@
 //! Several calls at a time: one run after the other, in the order of the calls; status and cancellation in between.
 
 use nix::sys::signal::Signal;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::support::{App, Deviations, Pending, Server, eventually};
+use crate::support::{App, Deviations, Held, Pending, Server, eventually};
 
 const SPEC: &str = "spec/services/price_list_spec.rb";
-
-/// Runs until it is told to go, and leaves a trace that it ran.
-const HELD: &str = r#"
-RSpec.describe "A held spec" do
-  it "waits" do
-    File.write("tmp/held", "")
-    sleep 0.01 until File.exist?("tmp/go")
-  end
-end
-"#;
-
-/// Holds the server with a run until it is let go.
-struct Held {
-    call: Pending,
-}
-
-impl Held {
-    fn hold(app: &App, server: &Server) -> Held {
-        app.write("spec/held_spec.rb", HELD);
-        let call = server.begin(["spec/held_spec.rb"], json!({"timeout_seconds": 600}));
-        eventually("the run is under way", || app.path("tmp/held").exists().then_some(()));
-        Held { call }
-    }
-
-    fn release(self, app: &App, server: &Server) -> Value {
-        app.write("tmp/go", "");
-        let report = server.report(self.call);
-        app.remove("tmp/go");
-        app.remove("tmp/held");
-        report
-    }
-}
 
 /// Each run appends its name: what ran, and in which order.
 fn tracing_spec(app: &App, name: &str) -> String {
@@ -73,7 +41,7 @@ fn status_answers_while_a_run_is_under_way() {
         &refusal["code"],
         "invalid_selector",
     );
-    wrong.check(held.call.is_unanswered(), || "the run is over already".into());
+    wrong.check(held.is_under_way(), || "the run is over already".into());
     wrong.equal("the run", &held.release(&app, &server)["outcome"], "passed");
     let next = server.report(queued);
     wrong.equal("the queued run", &next["outcome"], "passed");

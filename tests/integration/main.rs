@@ -1,5 +1,6 @@
 //! The binary, from outside.
 
+mod beside_runs;
 mod boot;
 mod bounds;
 mod chaos;

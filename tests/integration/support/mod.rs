@@ -12,6 +12,7 @@
 
 mod app;
 mod check;
+mod held;
 mod response;
 mod schema;
 mod server;
@@ -20,6 +21,7 @@ mod watchdog;
 
 pub(crate) use app::App;
 pub(crate) use check::Deviations;
+pub(crate) use held::Held;
 pub(crate) use response::{has_text, texts};
 pub(crate) use schema::violations;
 pub(crate) use server::{Pending, Server, Setup};

@@ -10,11 +10,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use coatepec::run::report::Report;
+use coatepec::supervisor::board::Status;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use super::app::{App, shared_cache};
 use super::response::Response;
+use super::schema::violations;
 use super::tree::{self, Proc};
 use super::{eventually, watchdog};
 
@@ -175,7 +178,9 @@ impl Server {
 
     /// Waits for the report of a run that was begun.
     pub(crate) fn report(&self, call: Pending) -> Value {
-        call.wait().success(&self.tool("rails_spec_run")["outputSchema"])
+        let report = call.wait().success(&self.tool("rails_spec_run")["outputSchema"]);
+        complete::<Report>(&report);
+        report
     }
 
     /// Starts a run and does not wait.
@@ -191,7 +196,9 @@ impl Server {
 
     pub(crate) fn status(&self) -> Value {
         let answer = self.call("rails_runtime_status", json!({})).wait();
-        answer.success(&self.tool("rails_runtime_status")["outputSchema"])
+        let status = answer.success(&self.tool("rails_runtime_status")["outputSchema"]);
+        complete::<Status>(&status);
+        status
     }
 
     /// The status once nothing is going on.
@@ -349,6 +356,12 @@ impl Drop for Server {
         let _ = lock(&self.child).wait();
         tree::ended(self.pid);
     }
+}
+
+/// As the types say, to the last field; clients are told the outline only.
+fn complete<T: schemars::JsonSchema>(result: &Value) {
+    let wrong = violations(&coatepec::mcp::schema::complete::<T>(), result);
+    assert!(wrong.is_empty(), "not as its type says: {wrong:#?}\n{result}");
 }
 
 fn command(app: &App, setup: &Setup, log: &Path) -> Command {

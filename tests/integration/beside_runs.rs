@@ -1,0 +1,162 @@
+//! Questions about the app while runs are under way: they don't wait, they are never answered from old code, and what
+//! they make of a change leaves the run alone.
+
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+use crate::support::{App, Held, Server, eventually, has_text};
+
+const SPEC: &str = "spec/services/price_list_spec.rb";
+
+fn routes(server: &Server) -> Value {
+    let tool = "rails_routes";
+    server
+        .call(tool, json!({}))
+        .wait()
+        .success(&server.tool(tool)["outputSchema"])
+}
+
+fn reader(server: &Server) -> i32 {
+    let processes = server.processes();
+    let reader = processes
+        .iter()
+        .find(|process| process.command.starts_with("coatepec reader"));
+    reader.expect("there is a reader").pid
+}
+
+#[test]
+fn a_question_is_answered_while_a_run_is_under_way() {
+    let app = App::copy();
+    let server = app.server();
+    let held = Held::hold(&app, &server);
+    assert!(has_text(&routes(&server), "widgets"));
+    assert!(held.is_under_way());
+    let report = held.release(&app, &server);
+    assert_eq!(report["outcome"], "passed", "{report}");
+    assert_eq!(server.run([SPEC])["outcome"], "passed");
+    server.stop();
+}
+
+/// What Rails can reload is reloaded below the run, whose process keeps what it was forked with.
+#[test]
+fn a_question_sees_what_was_saved_during_a_run() {
+    let app = App::copy();
+    let server = app.server();
+    let held = Held::hold(&app, &server);
+    let before = server.status();
+    app.edit(
+        "config/routes.rb",
+        "root \"pages#home\"",
+        "root \"pages#home\"\n  get \"saved\", to: \"pages#home\"",
+    );
+    assert!(has_text(&routes(&server), "saved"));
+    assert!(held.is_under_way());
+    let report = held.release(&app, &server);
+    assert_eq!(report["outcome"], "passed", "{report}");
+    let next = server.run([SPEC]);
+    assert_eq!(next["outcome"], "passed", "{next}");
+    assert!(has_text(&next["trigger"], "config/routes.rb"), "{next}");
+    assert_eq!(server.status()["worker_pid"], before["worker_pid"]);
+    assert!(server.beside_the_warm_tree().is_empty());
+    server.stop();
+}
+
+/// What takes a boot gets one beside the run, and the process of the old boot is gone with the run.
+#[test]
+fn a_question_that_needs_a_boot_leaves_the_run_alone() {
+    let app = App::copy();
+    let server = app.server();
+    let held = Held::hold(&app, &server);
+    let before = server.status();
+    app.write("config/initializers/saved.rb", "SAVED = 1\n");
+    assert!(has_text(&routes(&server), "widgets"));
+    let booted = server.status();
+    assert_ne!(booted["worker_pid"], before["worker_pid"]);
+    assert_eq!(booted["state"], "running", "{booted}");
+    assert!(held.is_under_way());
+    let report = held.release(&app, &server);
+    assert_eq!(report["outcome"], "passed", "{report}");
+    server.ended(i32::try_from(before["worker_pid"].as_i64().unwrap()).unwrap());
+    let next = server.run([SPEC]);
+    assert_eq!(next["outcome"], "passed", "{next}");
+    assert!(has_text(&next["trigger"], "saved.rb"), "{next}");
+    assert_eq!(server.status()["worker_pid"], booted["worker_pid"]);
+    server.stop();
+}
+
+#[test]
+fn a_reader_that_is_lost_is_replaced() {
+    let app = App::copy();
+    let server = app.server();
+    routes(&server);
+    for signal in [Signal::SIGKILL, Signal::SIGSTOP] {
+        let lost = reader(&server);
+        server.signal_to(lost, signal);
+        eventually("it is seen", || has_text(&routes(&server), "widgets").then_some(()));
+        assert_ne!(reader(&server), lost);
+    }
+    assert_eq!(server.run([SPEC])["outcome"], "passed");
+    server.stop();
+}
+
+#[test]
+fn an_app_that_can_not_be_asked_says_why_until_it_is_mended() {
+    let app = App::copy();
+    let server = app.server();
+    app.write("config/initializers/broken.rb", "def\n");
+    for _ in 0..2 {
+        let refusal = server.call("rails_routes", json!({})).wait().refusal();
+        assert_eq!(refusal["code"], "boot_failed", "{refusal}");
+        assert!(has_text(&refusal["at"], "config/initializers/broken.rb:"), "{refusal}");
+        assert!(!refusal["hint"].is_null(), "{refusal}");
+    }
+    app.remove("config/initializers/broken.rb");
+    assert!(has_text(&routes(&server), "widgets"));
+    let good = app.read("config/routes.rb");
+    app.write("config/routes.rb", "Rails.application.routes.draw do");
+    let refusal = server.call("rails_routes", json!({})).wait().refusal();
+    assert_eq!(refusal["code"], "reload_failed", "{refusal}");
+    assert!(has_text(&refusal["at"], "config/routes.rb:"), "{refusal}");
+    app.write("config/routes.rb", good);
+    assert!(has_text(&routes(&server), "widgets"));
+    server.stop();
+}
+
+#[test]
+fn a_restart_boots_anew_and_leaves_a_run_alone() {
+    let app = App::copy();
+    let server = app.server();
+    let restart = || {
+        server
+            .call("rails_runtime_restart", json!({}))
+            .wait()
+            .success(&json!({}))
+    };
+    assert!(restart().get("ended_boot_id").is_none());
+    let held = Held::hold(&app, &server);
+    let before = server.status();
+    assert_eq!(restart()["ended_boot_id"], before["boot_id"]);
+    assert!(held.is_under_way());
+    assert_eq!(held.release(&app, &server)["outcome"], "passed");
+    let next = server.run([SPEC]);
+    assert_eq!(next["outcome"], "passed", "{next}");
+    assert!(has_text(&next["trigger"], "restart"), "{next}");
+    assert_ne!(server.status()["worker_pid"], before["worker_pid"]);
+    server.stop();
+}
+
+#[test]
+fn status_boots_the_app_when_it_is_asked_to() {
+    let app = App::copy();
+    let server = app.server();
+    let tool = "rails_runtime_status";
+    let asked = |boot: bool| {
+        let answer = server.call(tool, json!({ "boot": boot })).wait();
+        answer.success(&server.tool(tool)["outputSchema"])
+    };
+    assert_eq!(asked(false)["state"], "absent");
+    let booted = asked(true);
+    assert!(booted["worker_pid"].is_number(), "{booted}");
+    assert_eq!(booted["boot_id"], 1);
+    server.stop();
+}
