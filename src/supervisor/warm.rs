@@ -78,7 +78,10 @@ pub(super) async fn ready(
 ) -> std::result::Result<(Prepared, Lease), Problem> {
     let mut prepared = Prepared::default();
     let lease = try_ready(warm, setup, locks, &mut prepared).await;
-    prepared.done(lease)
+    match lease {
+        Ok(lease) => Ok((prepared, lease)),
+        Err(failed) => Err(Problem::new(failed, prepared)),
+    }
 }
 
 async fn try_ready(
@@ -157,7 +160,10 @@ pub(super) async fn reader(warm: &mut Warm, setup: &Setup) -> std::result::Resul
         Ok(_) => warm.reader().await,
         Err(failed) => Err(failed),
     };
-    prepared.done(reader)
+    match reader {
+        Ok(reader) => Ok((prepared, reader)),
+        Err(failed) => Err(Problem::new(failed, prepared)),
+    }
 }
 
 impl Warm {
@@ -420,27 +426,18 @@ async fn start(setup: &Setup) -> std::result::Result<(Worker, Ready), Broken> {
     }
 }
 
-impl Prepared {
-    /// With what it was done for, or why that is not to be had.
-    fn done<T>(self, end: std::result::Result<T, Failed>) -> std::result::Result<(Prepared, T), Problem> {
-        match end {
-            Ok(value) => Ok((self, value)),
-            Err((outcome, broken)) => Err(Problem {
-                outcome,
-                broken,
-                prepared: self,
-            }),
-        }
-    }
-}
-
 impl Problem {
-    pub fn busy(taken: &Taken, prepared: Prepared) -> Problem {
+    /// What was `prepared` was so in vain.
+    fn new((outcome, broken): Failed, prepared: Prepared) -> Problem {
         Problem {
-            outcome: Outcome::DatabaseBusy,
-            broken: busy(taken),
+            outcome,
+            broken,
             prepared,
         }
+    }
+
+    pub fn busy(taken: &Taken, prepared: Prepared) -> Problem {
+        Problem::new((Outcome::DatabaseBusy, busy(taken)), prepared)
     }
 }
 

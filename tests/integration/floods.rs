@@ -75,7 +75,10 @@ fn a_run_that_talks_without_end_is_ended_at_its_deadline() {
     let mut wrong = Deviations::default();
     // A fresh process must have come to its second example by then, also on a machine with much else to do.
     for (fork, timeout) in [("always", 8), ("never", 30)] {
-        let report = server.run_with(["spec/talker_spec.rb"], json!({"fork": fork, "timeout_seconds": timeout}));
+        let report = server.run_with(
+            ["spec/talker_spec.rb"],
+            json!({"fork": fork, "timeout_seconds": timeout}),
+        );
         wrong.equal(fork, &report["outcome"], "timed_out");
         wrong.equal(fork, &report["unfinished"][0]["id"], "spec/talker_spec.rb[1:2]");
         let next = server.run([SPEC]);
