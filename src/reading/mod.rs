@@ -2,6 +2,15 @@
 //! kept within a byte budget. The answers themselves come from Rails, in `worker/reading/`.
 
 pub mod routes;
+pub mod ruby_statements;
+pub mod schema;
+pub mod schema_file;
+pub mod schema_ruby;
+pub mod schema_sql;
+pub mod sql_cursor;
+pub mod sql_tokens;
+pub mod sql_types;
+pub mod tables;
 
 use serde::Serialize;
 use serde_json::Value;

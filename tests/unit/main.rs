@@ -20,6 +20,8 @@ mod report_budget;
 mod rewrites;
 mod ruby;
 mod ruby_side;
+mod schema_file;
+mod schema_file_properties;
 mod selector;
 mod selector_disk;
 mod selector_properties;

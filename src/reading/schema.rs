@@ -1,0 +1,78 @@
+//! Arguments of `rails_schema`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Arguments;
+use crate::error::{Error, Kind, Result};
+
+/// Tables of one answer, unless told otherwise.
+pub const LIMIT: u32 = 100;
+const MAX_LIMIT: u32 = 200;
+const MAX_TEXT: usize = 200;
+
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Schema {
+    /// Only this table or view; `DATABASE.TABLE` in another than the primary database.
+    pub table: Option<String>,
+    /// Only tables whose name, or a column's name, contains this text, in any case.
+    pub query: Option<String>,
+    /// Default `full` with `table`, else `summary` (counts).
+    pub detail: Option<Detail>,
+    /// Default 100.
+    #[schemars(range(min = 1, max = 200))]
+    pub limit: Option<u32>,
+    pub offset: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Detail {
+    Names,
+    Summary,
+    Full,
+}
+
+impl Schema {
+    pub fn detail(&self) -> Detail {
+        self.detail.unwrap_or(match self.table {
+            Some(_) => Detail::Full,
+            None => Detail::Summary,
+        })
+    }
+}
+
+impl Arguments for Schema {
+    const WHAT: &'static str = "schema";
+
+    fn check(&self) -> Result<()> {
+        check_text("table", self.table.as_deref())?;
+        check_text("query", self.query.as_deref())?;
+        check_limit(self.limit)
+    }
+}
+
+/// # Errors
+/// A text that is empty or longer than any name.
+pub(super) fn check_text(argument: &str, text: Option<&str>) -> Result<()> {
+    match text.map(|text| text.chars().count()) {
+        None | Some(1..=MAX_TEXT) => Ok(()),
+        Some(length) => Err(invalid(format!(
+            "`{argument}` must have 1 to {MAX_TEXT} characters and has {length}"
+        ))),
+    }
+}
+
+/// # Errors
+/// A page of no or too many rows.
+pub(super) fn check_limit(limit: Option<u32>) -> Result<()> {
+    match limit {
+        None | Some(1..=MAX_LIMIT) => Ok(()),
+        Some(limit) => Err(invalid(format!("`limit` must be 1 to {MAX_LIMIT} and is {limit}"))),
+    }
+}
+
+pub(super) fn invalid(message: String) -> Error {
+    Error::new(Kind::InvalidArguments, message)
+}
