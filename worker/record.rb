@@ -28,7 +28,17 @@ module Coatepec
       nil
     end
 
+    # All files are loaded. The ids of a large selection travel in several lines, since one has a limit.
+    def emit_started(**fields)
+      ids = fields.fetch(:ids)
+      emit("started", **fields, ids: ids.first(IDS))
+      ids.drop(IDS).each_slice(IDS) { |more| emit("selected", ids: more) }
+    end
+
     private
+
+    # With the longest paths there are, these still fit in a line.
+    IDS = 200
 
     # Captured early: specs stub `Process.pid`.
     PID = Process.method(:pid)

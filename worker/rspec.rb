@@ -72,8 +72,8 @@ module Coatepec
 
     private
 
-    # Ids of selected examples that are told beforehand, so that the ones that never ran can be named.
-    IDS = 1000
+    # Files that are named because a pattern excludes them.
+    EXCLUDED = 1000
 
     def config = ::RSpec.configuration
 
@@ -154,11 +154,11 @@ module Coatepec
     def tell_start(seconds)
       @groups = world.ordered_example_groups
       selected = @groups.flat_map(&:descendant_filtered_examples)
-      @records.emit(
-        "started", seconds: seconds, selected: selected.size, loaded: @loaded, ids: selected.first(IDS).map(&:id),
-                   seed: seed, random: flag(config.ordering_manager.seed_used?), dry_run: flag(config.dry_run?),
-                   fail_fast: flag(config.fail_fast), filters: filters, excluded: relative(@excluded).first(IDS),
-                   outside: @listener.outside
+      @records.emit_started(
+        seconds: seconds, selected: selected.size, loaded: @loaded, ids: selected.map(&:id), seed: seed,
+        random: flag(config.ordering_manager.seed_used?), dry_run: flag(config.dry_run?),
+        fail_fast: flag(config.fail_fast), filters: filters, excluded: relative(@excluded).first(EXCLUDED),
+        outside: @listener.outside
       )
     end
 

@@ -1,6 +1,6 @@
 //! What a run has told so far, folded from its records. Records of any other process are counted, not believed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::worker::protocol::{
     ExampleFinished, ExampleStatus, Failure, Identity, Record, RunEvent, Started, ThreadDump,
@@ -23,6 +23,9 @@ pub struct RunLog {
     /// Examples in the order they first started.
     pub examples: Vec<Example>,
     by_id: HashMap<String, usize>,
+    /// Ids of the selected examples as far as they were told, in the order they are to run, and each once.
+    selected: Vec<String>,
+    selected_ids: HashSet<String>,
     pub outside: Vec<OutsideError>,
     pub messages: Vec<String>,
     pub threads: Option<Vec<ThreadDump>>,
@@ -106,22 +109,29 @@ impl RunLog {
             .map(|example| &example.identity)
     }
 
-    /// How many of the selected examples never started.
+    /// How many of the selected examples never started. What else a run executes, such as a group of its own that an
+    /// example defines, stands in for none of them; only of a selection whose ids were not all told does the count decide.
     pub fn not_run(&self) -> u32 {
         let selected = self.started.as_ref().map_or(0, |started| started.selected);
-        selected.saturating_sub(count(self.examples.iter()))
+        let untold = selected.saturating_sub(count(self.selected.iter()));
+        let told = |example: &&Example| self.selected_ids.contains(&example.identity.id);
+        let others = count(self.examples.iter().filter(|example| !told(example)));
+        count(self.not_run_ids()) + untold.saturating_sub(others)
     }
 
     /// The ids of those, as far as they were told beforehand.
     pub fn not_run_ids(&self) -> impl Iterator<Item = &String> {
-        let ids = self.started.as_ref().map_or(&[][..], |started| &started.ids);
-        ids.iter().filter(|id| !self.by_id.contains_key(*id))
+        self.selected.iter().filter(|id| !self.by_id.contains_key(*id))
     }
 
     fn on(&mut self, event: RunEvent) {
         match event {
             RunEvent::Hello {} => {}
-            RunEvent::Started(started) => self.started = Some(started),
+            RunEvent::Started(started) => {
+                self.select(started.ids.clone());
+                self.started = Some(started);
+            }
+            RunEvent::Selected { ids } => self.select(ids),
             RunEvent::ExampleStarted(identity) => self.example(identity).end = None,
             RunEvent::ExampleFinished(end) => {
                 let identity = end.example.clone();
@@ -136,6 +146,14 @@ impl RunLog {
             RunEvent::Databases { names } => self.databases = names,
             RunEvent::CoverageSkipped {} => self.coverage_skipped = true,
             RunEvent::Threads { threads } => self.threads = Some(threads),
+        }
+    }
+
+    fn select(&mut self, ids: Vec<String>) {
+        for id in ids {
+            if self.selected_ids.insert(id.clone()) {
+                self.selected.push(id);
+            }
         }
     }
 
@@ -165,6 +183,7 @@ fn weight(event: &RunEvent) -> usize {
             end.example.description.len() + reason + end.failure.as_ref().map_or(0, bytes_of)
         }
         RunEvent::OutsideError { failure, .. } => bytes_of(failure),
+        RunEvent::Selected { ids } | RunEvent::Started(Started { ids, .. }) => ids.iter().map(String::len).sum(),
         _ => 0,
     }
 }
@@ -192,6 +211,11 @@ fn strip(event: &mut RunEvent) -> bool {
                 ..Failure::default()
             };
             true
+        }
+        // Without them the count decides.
+        RunEvent::Selected { ids } | RunEvent::Started(Started { ids, .. }) => {
+            ids.clear();
+            false
         }
         _ => false,
     }

@@ -255,6 +255,10 @@ pub enum RunEvent {
     Hello {},
     /// All files are loaded; examples come next.
     Started(Started),
+    /// More ids of what `Started` counts, of a selection that is too large for one line.
+    Selected {
+        ids: Vec<String>,
+    },
     ExampleStarted(Identity),
     ExampleFinished(ExampleFinished),
     /// What the framework would tell a person ("All examples were filtered out").

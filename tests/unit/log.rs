@@ -197,6 +197,26 @@ fn what_never_started_is_counted_beyond_the_names() {
     assert_eq!(not_run(&log), (4999, vec![B]));
 }
 
+/// A group that an example defines and runs itself.
+#[test]
+fn what_was_not_selected_stands_in_for_nothing() {
+    let log = log([RunEvent::Started(selected(&[A, B])), passes(A), passes(C)]);
+    assert_eq!(not_run(&log), (1, vec![B]));
+}
+
+#[test]
+fn ids_come_in_several_lines_when_there_are_many() {
+    let started = Started {
+        selected: 3,
+        ..selected(&[A])
+    };
+    let more = |ids: &[&str]| RunEvent::Selected {
+        ids: ids.iter().map(ToString::to_string).collect(),
+    };
+    let log = log([RunEvent::Started(started), more(&[B]), more(&[B, C]), passes(B)]);
+    assert_eq!(not_run(&log), (2, vec![A, C]));
+}
+
 #[test]
 fn more_examples_than_were_selected_are_no_negative_number() {
     let log = log([RunEvent::Started(selected(&[A])), passes(A), passes(B)]);

@@ -133,7 +133,7 @@ fn each_condition_of_a_pass_is_needed() {
             "an example never started",
             |run| run.examples.truncate(2),
             Outcome::Incomplete,
-            "the test framework was stopped before its end after the last example; 1 not run",
+            "the test framework came to its end, and 1 of the selected examples never ran",
         ),
         (
             "the framework was told to quit",

@@ -12,13 +12,18 @@ use coatepec::run::log::RunLog;
 use coatepec::run::outcome::{End, Outcome, Stop, judge};
 use coatepec::worker::protocol::{ExampleStatus, Record, RunEvent, Started};
 
-use crate::told::{PID, end, finishes, goes_wrong_outside, hangs_at, leaves, passes, said_by, says, selected, starts};
+use crate::told::{
+    PID, end, finishes, goes_wrong_outside, hangs_at, leaves, passes, pends, said_by, says, selected, starts,
+};
 
 const IDS: [&str; 3] = ["./spec/a_spec.rb[1:1]", "./spec/a_spec.rb[1:2]", "./spec/b_spec.rb[1]"];
 
+/// Of a group that an example defines and runs itself.
+const OTHER: &str = "./spec/a_spec.rb[2:1]";
+
 /// Mostly what is harmless, so that passes are among what comes out.
 fn event() -> impl Strategy<Value = RunEvent> {
-    let id = || select(IDS.to_vec());
+    let id = || select([&IDS[..], &[OTHER]].concat());
     let status = prop_oneof![
         12 => Just(ExampleStatus::Passed),
         3 => Just(ExampleStatus::Pending),
@@ -27,6 +32,9 @@ fn event() -> impl Strategy<Value = RunEvent> {
     prop_oneof![
         1 => Just(RunEvent::Hello {}),
         4 => started().prop_map(RunEvent::Started),
+        1 => vec(select(IDS.to_vec()), 0..3).prop_map(|ids| RunEvent::Selected {
+            ids: ids.iter().map(ToString::to_string).collect(),
+        }),
         4 => id().prop_map(starts),
         12 => (id(), status).prop_map(|(id, status)| RunEvent::ExampleFinished(end(id, status))),
         1 => Just(says("…")),
@@ -37,11 +45,18 @@ fn event() -> impl Strategy<Value = RunEvent> {
     ]
 }
 
+/// At times not all ids are told.
 fn started() -> impl Strategy<Value = Started> {
-    (0..4u32, unlikely(), unlikely()).prop_map(|(selected, dry_run, outside)| Started {
+    let untold = prop_oneof![5 => Just(0), 1 => 1..3usize];
+    (0..4u32, untold, unlikely(), unlikely()).prop_map(|(selected, untold, dry_run, outside)| Started {
         selected,
         loaded: 3,
-        ids: IDS.iter().take(selected as usize).map(ToString::to_string).collect(),
+        ids: IDS
+            .iter()
+            .take(selected as usize)
+            .skip(untold)
+            .map(ToString::to_string)
+            .collect(),
         dry_run,
         outside: u32::from(outside),
         ..Started::default()
@@ -61,18 +76,19 @@ fn record() -> impl Strategy<Value = Record> {
     (pid, event()).prop_map(|(pid, event)| said_by(pid, event))
 }
 
-/// Noise, or a run that passed with records taken away, added and in other places.
+/// Noise, or a whole run with records taken away, added and in other places.
 fn records() -> impl Strategy<Value = Vec<Record>> {
     let place = any::<Index>;
     let changed = (
+        unlikely(),
         vec(place(), 0..3),
         vec((place(), record()), 0..3),
         vec((place(), place()), 0..3),
     );
     prop_oneof![
         1 => vec(record(), 0..14),
-        4 => changed.prop_map(|(gone, added, moved)| {
-            let mut records = passing();
+        4 => changed.prop_map(|(skipped, gone, added, moved)| {
+            let mut records = whole(if skipped { pends } else { passes });
             let len = records.len();
             moved.iter().for_each(|(one, other)| records.swap(one.index(len), other.index(len)));
             gone.iter().for_each(|at| drop(records.remove(at.index(records.len()))));
@@ -82,8 +98,9 @@ fn records() -> impl Strategy<Value = Vec<Record>> {
     ]
 }
 
-fn passing() -> Vec<Record> {
-    let examples = IDS.iter().flat_map(|id| [starts(id), passes(id)]);
+/// A run in which every example comes to this end.
+fn whole(end: fn(&str) -> RunEvent) -> Vec<Record> {
+    let examples = IDS.iter().flat_map(|id| [starts(id), end(id)]);
     let all = std::iter::once(RunEvent::Started(selected(&IDS)))
         .chain(examples)
         .chain([finishes(0), leaves(0)]);
@@ -127,6 +144,15 @@ fn wanting(records: &[Record], stop: Option<Stop>) -> Vec<&'static str> {
             _ => {}
         }
     }
+    let expected: BTreeSet<&str> = told
+        .iter()
+        .flat_map(|event| match event {
+            RunEvent::Started(Started { ids, .. }) | RunEvent::Selected { ids } => &ids[..],
+            _ => &[],
+        })
+        .map(String::as_str)
+        .collect();
+    let others = examples.keys().filter(|id| !expected.contains(*id)).count();
     let statuses: Vec<Option<ExampleStatus>> = examples.values().copied().collect();
     let conditions = [
         ("was not ended by us", stop.is_none()),
@@ -144,10 +170,14 @@ fn wanting(records: &[Record], stop: Option<Stop>) -> Vec<&'static str> {
             started.as_ref().is_some_and(|started| started.outside == 0),
         ),
         (
-            "ran all that was selected",
+            "ran each example that was selected",
+            expected.iter().all(|id| examples.contains_key(id)),
+        ),
+        (
+            "ran as many as were selected, where not all of them were named",
             started
                 .as_ref()
-                .is_some_and(|started| started.selected as usize <= examples.len()),
+                .is_some_and(|started| started.selected as usize <= expected.len() + others),
         ),
         ("finished each example", !statuses.contains(&None)),
         ("had no failure", !statuses.contains(&Some(ExampleStatus::Failed))),

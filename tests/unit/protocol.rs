@@ -471,6 +471,13 @@ fn each_run_has_the_outcome_that_it_should() {
         ("forking", End::Exited(0), None, Outcome::Passed, ""),
         ("failing", End::Exited(1), None, Outcome::Failed, ""),
         (
+            "many",
+            End::Exited(0),
+            None,
+            Outcome::Incomplete,
+            "the process exited with status 0 between examples",
+        ),
+        (
             "killed",
             End::Signaled(9),
             None,
@@ -630,7 +637,7 @@ fn every_message_is_in_a_transcript() {
     assert_eq!(said.len(), 13, "{said:?}");
     let of_runs = all().filter(|name| lines(name).iter().all(|line| is(line, "e")));
     let happened: BTreeSet<&str> = of_runs.flat_map(events).map(|event| name_of_event(&event)).collect();
-    assert_eq!(happened.len(), 11, "{happened:?}");
+    assert_eq!(happened.len(), 12, "{happened:?}");
     let asked: BTreeSet<&str> = asked()
         .iter()
         .flat_map(|(_, asked)| asked)
@@ -663,6 +670,7 @@ fn name_of_event(event: &RunEvent) -> &'static str {
     match event {
         RunEvent::Hello {} => "hello",
         RunEvent::Started(_) => "started",
+        RunEvent::Selected { .. } => "selected",
         RunEvent::ExampleStarted(_) => "example_started",
         RunEvent::ExampleFinished(_) => "example_finished",
         RunEvent::Message { .. } => "message",

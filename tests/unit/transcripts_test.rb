@@ -18,7 +18,7 @@ class TranscriptsTest < Minitest::Test
   ROOT = "/srv/shop"
 
   # Runs of a fresh process.
-  %w[passing failing killed exiting forking database].each do |name|
+  %w[passing failing killed exiting forking database many].each do |name|
     define_method("test_a_#{name}_run") { assert_run(name, spawned("#{name}_spec.rb")) }
   end
 
