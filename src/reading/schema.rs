@@ -45,6 +45,14 @@ impl Schema {
 
 impl Arguments for Schema {
     const WHAT: &'static str = "schema";
+    const RESULT: &'static [(&'static str, &'static str)] = &[
+        ("source", "string"),
+        ("databases", "array"),
+        ("matched", "integer"),
+        ("tables", "array"),
+        ("next_offset", "integer"),
+        ("pending_migrations", "array"),
+    ];
 
     fn check(&self) -> Result<()> {
         check_text("table", self.table.as_deref())?;
