@@ -79,6 +79,9 @@ pub struct Config {
     /// What a call gets that does not say otherwise.
     #[serde(deserialize_with = "value::section")]
     pub defaults: Defaults,
+    /// What `rails_check` looks for.
+    #[serde(deserialize_with = "value::section")]
+    pub check: Check,
 }
 
 /// Whether runs are forked from the warm process.
@@ -139,13 +142,41 @@ pub struct Routes {
 }
 
 /// What to do with the routes of mounted engines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EngineRoutes {
     Include,
     #[default]
     Exclude,
     Only,
+}
+
+/// What `rails_check` looks for.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Check {
+    /// Findings that the project does not want to hear of.
+    #[serde(deserialize_with = "value::words")]
+    pub ignore: Vec<Finding>,
+}
+
+/// Where the parts of an app don't fit each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Finding {
+    RouteWithoutController,
+    RouteWithoutAction,
+    ActionWithoutRoute,
+    AssociationClassMissing,
+    AssociationTableMissing,
+    AssociationColumnMissing,
+    InverseMissing,
+    EnumColumnMissing,
+    ValidatorColumnMissing,
+    ForeignKeyNotIndexed,
+    UniquenessNotIndexed,
+    JobMissing,
+    MailerMissing,
 }
 
 impl Default for Config {
@@ -168,6 +199,7 @@ impl Default for Config {
             max_result_bytes: 24 * 1024,
             max_output_bytes: 256 * 1024,
             defaults: Defaults::default(),
+            check: Check::default(),
         }
     }
 }
@@ -221,20 +253,21 @@ fn text(path: &Path) -> std::io::Result<String> {
 }
 
 fn explain(error: &serde_yaml::Error) -> Error {
-    let said: String = error.to_string().chars().take(MAX_MESSAGE_CHARS).collect();
+    let said = error.to_string();
+    let excerpt = |text: &str| text.chars().take(MAX_MESSAGE_CHARS).collect::<String>();
     // Serde's two sentences about an unknown word put it first and what it knows behind it, each
     // between backticks.
     let mut words = said.split('`').skip(1).step_by(2);
     let unknown = said.contains("unknown field `") || said.contains("unknown variant `");
     let (true, Some(word)) = (unknown, words.next()) else {
-        return invalid(format!("`{FILE}` is not valid: {said}"));
+        return invalid(format!("`{FILE}` is not valid: {}", excerpt(&said)));
     };
     let what = match said.contains("unknown field `") {
         true => "key",
         false => "value",
     };
     let line = error.location().map_or(0, |at| at.line());
-    let message = format!("`{FILE}` has an unknown {what} `{word}` in line {line}");
+    let message = format!("`{FILE}` has an unknown {what} `{}` in line {line}", excerpt(word));
     let known: Vec<&str> = words.collect();
     let hint = match nearest::nearest(word, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),

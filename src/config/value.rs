@@ -53,6 +53,41 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Word<T> {
     }
 }
 
+/// Reads a list of words of an enumeration, or nothing.
+pub(super) fn words<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+    from.deserialize_any(Words(PhantomData))
+}
+
+struct Words<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Words<T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of words")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Vec<T>, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
+        let mut words = Vec::new();
+        while let Some(word) = items.next_element_seed(Word(PhantomData))? {
+            words.push(word);
+        }
+        Ok(words)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for Word<T> {
+    type Value = T;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<T, D::Error> {
+        from.deserialize_str(self)
+    }
+}
+
 /// Reads a section of which nothing may be written: `key:` with all of its lines commented out means
 /// the default.
 pub(super) fn section<'de, T, D>(from: D) -> Result<T, D::Error>

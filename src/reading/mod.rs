@@ -1,6 +1,9 @@
 //! What can be asked of an app without running anything of it: arguments, checked before Ruby is asked, and results,
 //! kept within a byte budget. The answers themselves come from Rails, in `worker/reading/`.
 
+pub mod budget;
+pub mod check;
+pub mod controller;
 pub mod routes;
 pub mod ruby_statements;
 pub mod schema;
@@ -13,12 +16,17 @@ pub mod sql_types;
 pub mod tables;
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::error::Result;
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+
+/// Bytes of a name or of a text to look for.
+const TEXT_BYTES: usize = 200;
 
 /// The arguments of one tool that reads.
-pub trait Arguments: Serialize {
+pub trait Arguments: Serialize + DeserializeOwned {
     /// Which part of the Ruby side answers (`PARTS` in worker/reading.rb).
     const WHAT: &'static str;
 
@@ -30,13 +38,17 @@ pub trait Arguments: Serialize {
     /// # Errors
     /// `invalid_arguments` with the argument's name and what it may be.
     fn check(&self) -> Result<()>;
+
+    /// Gives what the caller left out the value that the project wants.
+    fn complete(&mut self, _config: &Config) {}
 }
 
 /// A question whose arguments are known to be good.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Question {
     pub what: &'static str,
-    pub arguments: Value,
+    arguments: Value,
+    complete: fn(Value, &Config) -> Value,
 }
 
 impl Question {
@@ -46,7 +58,72 @@ impl Question {
         arguments.check()?;
         Ok(Question {
             what: T::WHAT,
-            arguments: serde_json::to_value(arguments).expect("arguments are plain data"),
+            arguments: plain(arguments),
+            complete: |arguments, config| {
+                let mut arguments: T =
+                    serde_json::from_value(arguments).expect("arguments are read as they are written");
+                arguments.complete(config);
+                plain(&arguments)
+            },
         })
     }
+
+    /// As the project's settings complete them.
+    pub fn arguments(&self, config: &Config) -> Value {
+        (self.complete)(self.arguments.clone(), config)
+    }
+}
+
+fn plain(arguments: &impl Serialize) -> Value {
+    serde_json::to_value(arguments).expect("arguments are plain data")
+}
+
+/// A text to look for: 1 to 200 bytes, if it is given at all.
+fn check_text(argument: &str, text: Option<&str>) -> Result<()> {
+    match text {
+        Some(text) if text.is_empty() || text.len() > TEXT_BYTES || text.contains('\0') => Err(invalid(
+            format!("`{argument}` must be 1 to {TEXT_BYTES} bytes of text without NUL"),
+            "give a part of what you look for, or leave it out",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// A number within its range, if it is given at all.
+fn check_range(argument: &str, value: Option<u32>, least: u32, most: u32) -> Result<()> {
+    match value {
+        Some(value) if !(least..=most).contains(&value) => Err(invalid(
+            format!("`{argument}` is {value}, and must be {least} to {most}"),
+            "leave it out for its default",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The name of a Ruby class: `Widget`, `Ops::Thing`; ASCII, and no leading `::`.
+fn check_constant(argument: &str, name: &str) -> Result<()> {
+    if name.len() <= TEXT_BYTES && is_constant(name) {
+        return Ok(());
+    }
+    Err(invalid(
+        format!("`{argument}` is {}, which is not the name of a class", excerpt(name)),
+        "a name is like `Widget` or `Admin::Widget`, and has at most 200 characters",
+    ))
+}
+
+fn is_constant(name: &str) -> bool {
+    name.split("::").all(|part| {
+        let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        part.starts_with(|first: char| first.is_ascii_uppercase()) && part.bytes().all(word)
+    })
+}
+
+fn excerpt(text: &str) -> String {
+    let quoted: String = text.chars().take(60).collect();
+    let more = if quoted.len() < text.len() { "…" } else { "" };
+    format!("{quoted:?}{more}")
+}
+
+fn invalid(message: String, hint: &str) -> Error {
+    Error::new(Kind::InvalidArguments, message).hint(hint)
 }

@@ -3,21 +3,53 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Arguments;
+use super::{Arguments, check_range, check_text};
+use crate::config::{Config, EngineRoutes};
 use crate::error::Result;
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Routes {
-    /// Only routes whose name, verb, path, controller, action or engine contains this text, in any case.
+    /// Part of a name, verb, path, controller, action or engine, in any case; `widgets#show` too.
     pub query: Option<String>,
+    /// `admin/widgets` or `Admin::WidgetsController`.
+    pub controller: Option<String>,
+    /// Routes that accept it: `GET`.
+    pub verb: Option<String>,
+    /// Default 100.
+    #[schemars(range(min = 1, max = 200))]
+    pub limit: Option<u32>,
+    /// `next_offset` of the page before.
+    #[schemars(range(max = 1_000_000))]
+    pub offset: Option<u32>,
+    /// Routes of mounted engines. Default `exclude`.
+    pub engines: Option<EngineRoutes>,
 }
 
 impl Arguments for Routes {
     const WHAT: &'static str = "routes";
-    const RESULT: &'static [(&'static str, &'static str)] = &[("routes", "array")];
+    const RESULT: &'static [(&'static str, &'static str)] = &[
+        ("columns", "array"),
+        ("rows", "array"),
+        ("matched", "integer"),
+        ("next_offset", "integer"),
+        ("engines", "string"),
+        ("engines_excluded", "integer"),
+        ("app_excluded", "integer"),
+        ("internal_excluded", "integer"),
+    ];
 
     fn check(&self) -> Result<()> {
-        Ok(())
+        check_text("query", self.query.as_deref())?;
+        check_text("controller", self.controller.as_deref())?;
+        check_text("verb", self.verb.as_deref())?;
+        check_range("limit", self.limit, 1, 200)?;
+        check_range("offset", self.offset, 0, 1_000_000)
+    }
+
+    fn complete(&mut self, config: &Config) {
+        self.limit.get_or_insert(100);
+        self.offset.get_or_insert(0);
+        self.engines.get_or_insert(config.defaults.routes.engines);
     }
 }

@@ -9,7 +9,7 @@ use super::setup::Setup;
 use super::steward::Office;
 use super::warm::{self, Problem};
 use crate::error::{Error, Kind, Result};
-use crate::reading::Question;
+use crate::reading::{Question, budget};
 use crate::run::advice;
 use crate::run::outcome::Outcome;
 use crate::run::paths::Paths;
@@ -23,15 +23,18 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// How often a question is asked whose reader is lost: it may have been replaced, or killed by somebody.
 const TRIES: u32 = 3;
 
-/// What the app says of itself at this moment. Boots and reloads it as the files call for.
+/// What the app says of itself at this moment, within the size of an answer. Boots and reloads it as the files call for.
 pub(super) async fn read(office: &Office, setup: &Setup, question: Question) -> Result<Value> {
     let paths = Paths::new(&setup.project.root, std::env::home_dir());
     let mut lost = String::new();
     for _ in 0..TRIES {
         let reader = reader(office, setup).await.map_err(|problem| unfit(&problem, &paths))?;
         let asked = Instant::now();
-        match reader.read(question.what, question.arguments.clone(), LIMIT).await {
-            Ok(result) => return Ok(result),
+        match reader
+            .read(question.what, question.arguments(&setup.config), LIMIT)
+            .await
+        {
+            Ok(result) => return Ok(budget::within(result, setup.config.max_result_bytes)),
             Err(Unread::Lost(cause)) => lost = cause,
             Err(Unread::Refused { code, message, hint }) => return Err(refused(&code, message, hint)),
             Err(Unread::Failed(failure)) => return Err(failed(&failure, &paths)),

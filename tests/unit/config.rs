@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use coatepec::config::nearest::{distance, nearest};
-use coatepec::config::{Config, Defaults, EXAMPLE, EngineRoutes, FILE, Fork, IncludeStdout, Routes, SpecRun};
+use coatepec::config::{
+    Check, Config, Defaults, EXAMPLE, EngineRoutes, FILE, Finding, Fork, IncludeStdout, Routes, SpecRun,
+};
 use coatepec::error::{Error, Kind};
 
 /// The example with its settings, which have no space or more than one behind the `#`, uncommented.
@@ -49,6 +51,7 @@ fn the_example_has_every_key() {
         max_result_bytes: _,
         max_output_bytes: _,
         defaults: Defaults { spec_run, routes },
+        check: Check { ignore: _ },
     } = Config::default();
     let SpecRun {
         include_passing: _,
@@ -80,6 +83,8 @@ fn the_example_has_every_key() {
         "    timeout_seconds",
         "  routes",
         "    engines",
+        "check",
+        "  ignore",
     ];
     let example = uncommented();
     let mut written: Vec<&str> = example
@@ -115,6 +120,7 @@ max_output_bytes: 1024
 defaults:
   spec_run: {include_passing: true, include_stdout: always, timeout_seconds: 900}
   routes: {engines: only}
+check: {ignore: [action_without_route, inverse_missing]}
 ";
     let spec_run = SpecRun {
         include_passing: true,
@@ -144,6 +150,9 @@ defaults:
                 engines: EngineRoutes::Only,
             },
         },
+        check: Check {
+            ignore: vec![Finding::ActionWithoutRoute, Finding::InverseMissing],
+        },
     };
     assert_eq!(Config::parse(text).unwrap(), expected);
 }
@@ -163,6 +172,8 @@ fn nothing_written_means_the_default() {
         "defaults:\n",
         "defaults:\n  spec_run:\n  routes:\n",
         "spec_roots:\npreload:\n",
+        "check:\n",
+        "check:\n  ignore:\n",
         "fork_unsafe_gems:\nboot:\nruby_command:\n",
     ];
     for text in empty {
@@ -202,6 +213,11 @@ fn an_unknown_word_is_named_with_its_line_and_the_nearest_right_one() {
             "defaults: {routes: {engines: none}}",
             "value `none` in line 1",
             "known here: include, exclude, only",
+        ),
+        (
+            "check:\n  ignore:\n    - job_missing\n    - mailer_mising\n",
+            "value `mailer_mising` in line 4",
+            "did you mean `mailer_missing`?",
         ),
     ];
     for (text, message, hint) in table {
@@ -245,6 +261,8 @@ fn a_wrong_value_is_refused() {
         "fork: true",
         "fork: [auto]",
         "macos_fork: maybe",
+        "check: {ignore: job_missing}",
+        "check: {ignore: [1]}",
         "spec_roots: spec",
         "spec_roots: [/spec]",
         "spec_roots: [a/../spec]",

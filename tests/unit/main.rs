@@ -14,6 +14,8 @@ mod output;
 mod paths;
 mod project;
 mod protocol;
+mod reading_arguments;
+mod reading_budget;
 mod reliability;
 mod report;
 mod report_budget;

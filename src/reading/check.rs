@@ -1,0 +1,48 @@
+//! Arguments of `rails_check`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Arguments, check_range};
+use crate::config::{Config, Finding};
+use crate::error::Result;
+
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// Only findings of these codes, also of those that the project ignores. Default: all others.
+    pub only: Option<Vec<Finding>>,
+    /// Default 50.
+    #[schemars(range(min = 1, max = 200))]
+    pub limit: Option<u32>,
+    /// `next_offset` of the page before.
+    #[schemars(range(max = 1_000_000))]
+    pub offset: Option<u32>,
+    /// What the project does not want to hear of (`check.ignore` in `.coatepec.yml`).
+    #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    ignore: Vec<Finding>,
+}
+
+impl Arguments for Check {
+    const WHAT: &'static str = "check";
+    const RESULT: &'static [(&'static str, &'static str)] = &[
+        ("findings", "array"),
+        ("matched", "integer"),
+        ("next_offset", "integer"),
+        ("by_code", "object"),
+        ("ignored", "object"),
+        ("unchecked", "array"),
+    ];
+
+    fn check(&self) -> Result<()> {
+        check_range("limit", self.limit, 1, 200)?;
+        check_range("offset", self.offset, 0, 1_000_000)
+    }
+
+    fn complete(&mut self, config: &Config) {
+        self.limit.get_or_insert(50);
+        self.offset.get_or_insert(0);
+        self.ignore.clone_from(&config.check.ignore);
+    }
+}
