@@ -12,6 +12,9 @@ module Coatepec
   # Raised together with `PROTOCOL` in src/worker/protocol.rs whenever a message changes its meaning.
   PROTOCOL = 1
 
+  # Captured before any test stops it.
+  CLOCK = Process.method(:clock_gettime)
+
   class << self
     # Started by the bootstrap line of src/worker/launch.rs with the sources by file name.
     def start(sources)
@@ -36,7 +39,7 @@ module Coatepec
     # The app's directory, with a final slash; known once it is entered.
     def root = @root ||= "#{Dir.pwd}/"
 
-    def clock = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    def clock = CLOCK.call(Process::CLOCK_MONOTONIC)
 
     private
 

@@ -73,6 +73,20 @@ module Coatepec
     end
   end
 
+  # The test frameworks: what of ours drives each of them, and loads it.
+  module Frameworks
+    PARTS = { "rspec" => %w[rspec], "minitest" => %w[minitest minitest_catalogue minitest_selection] }.freeze
+
+    class << self
+      # At once when it is loaded already.
+      def load(name)
+        PARTS.fetch(name).each { |part| Coatepec.load_part(part) } unless @loaded == name
+        @loaded = name
+        name == "rspec" ? RSpecFramework : MinitestFramework
+      end
+    end
+  end
+
   # One run in a process of its own: a fork of the zygote, or a fresh process.
   class Run
     def initialize(request, records)
@@ -87,7 +101,7 @@ module Coatepec
       Ending.records = @records
       Threads.dump_on_signal(@records)
       limit_files
-      exit(RSpecFramework.run(@request, @records))
+      exit(Frameworks.load(@request.fetch(:framework)).run(@request, @records))
     end
 
     private
@@ -99,7 +113,8 @@ module Coatepec
     end
   end
 
-  # A run by spawn: nothing was loaded before, so everything is as in the app's own `bundle exec rspec`.
+  # A run by spawn: nothing was loaded before, so everything is as in the app's own
+  # `bundle exec rspec` or `bin/rails test`.
   class Spawn
     def initialize(request, events)
       @request = request
@@ -111,7 +126,6 @@ module Coatepec
       Dir.chdir(@request.fetch(:root))
       @records.emit("hello")
       Ending.install
-      Coatepec.load_part("rspec")
       Run.new(@request, @records).call
     end
   end

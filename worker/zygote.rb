@@ -28,8 +28,7 @@ module Coatepec
     def preload
       started = Coatepec.clock
       stop_reloading
-      Coatepec.load_part("rspec")
-      RSpecFramework.preload(@request[:preload] || [])
+      Frameworks.load(@request.fetch(:framework)).preload(@request[:preload] || [])
       warm_up
       @wire.tell("loaded", seconds: Coatepec.clock - started,
                            features: Boot.outside_gems($LOADED_FEATURES + Boot.factory_files),

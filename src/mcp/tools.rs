@@ -26,21 +26,21 @@ pub(super) const RESTART: &str = "rails_runtime_restart";
 
 /// What the server is good for, told to the model once. Clients cut it at 2 KB.
 pub(super) const INSTRUCTIONS: &str = "\
-Runs exactly the RSpec files, lines or ids you name in a warm Rails test process: much faster than `bundle exec rspec` \
-in a shell, and each run is isolated, bounded and cleaned up. Prefer rails_spec_run over the shell whenever you want to \
-know whether specs pass. Code, config and Gemfile changes are picked up by themselves before every run; never restart \
+Runs exactly the RSpec or Minitest files, lines or ids you name in a warm Rails test process: much faster than a \
+shell, and each run is isolated, bounded and cleaned up. Prefer rails_spec_run over the shell whenever you want to know \
+whether specs or tests pass. Code, config and Gemfile changes are picked up by themselves before every run; never restart \
 anything after an edit.
 
 Read `outcome` first: only `passed` means that everything selected ran and passed. Each failure has `rerun`, the \
 selector that runs exactly that example, and `backtrace` with the app's frames first. `command` is what a person would \
 type. Selectors are relative to the app: `spec/models/user_spec.rb`, `spec/models/user_spec.rb:12:40`, \
-`spec/models/user_spec.rb[1:2]`, `spec/models`. There is no console, no SQL, no shell and no Rake here.";
+`spec/models/user_spec.rb[1:2]`, `test/models/user_test.rb#test_name`, `spec/models`. There is no console, no SQL, no shell and no Rake here.";
 
 /// Arguments of `rails_spec_run`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SpecRun {
-    /// Spec files, directories, `file:LINE(:LINE)` or `file[ID,ID]`, relative to the app's root.
+    /// Spec or test files, directories, `file:LINE(:LINE)`, `file[ID,ID]` or `file#test_name`, relative to the app's root.
     #[schemars(length(min = 1, max = 100))]
     paths: Vec<String>,
     /// Only examples whose full description contains this text.
@@ -152,7 +152,7 @@ pub(super) fn all() -> Vec<Tool> {
     let mut tools = vec![
         tool(
             SPEC_RUN,
-            "Run RSpec specs by file, directory, line or id in the warm Rails process and get a structured verdict: \
+            "Run RSpec or Minitest by file, directory, line or name in the warm Rails process and get a structured verdict: \
              failures with message, diff, backtrace and the selector that reruns each.",
             (schema::of_input::<SpecRun>(), schema::of_output::<Report>()),
             // Specs write to the test database and may write files; nothing else is touched.

@@ -1,8 +1,9 @@
-//! The spec files of a directory. RSpec would expand it too, but it follows symbolic links.
+//! The spec and test files of a directory. RSpec would expand it too, but it follows symbolic links.
 
+use super::framework::Framework;
 use super::refusal::shown;
 use super::roots::{Place, Rules};
-use super::selector::{Skipped, is_spec};
+use super::selector::Skipped;
 use super::tree::{Entry, EntryKind, Tree, join};
 
 /// What a directory holds, down to the limits.
@@ -85,7 +86,7 @@ impl Search<'_> {
                 self.rules.place(path) != Place::Outside
             }
             EntryKind::File | EntryKind::Other | EntryKind::Symlink { .. } => {
-                is_spec(path) && self.rules.place(directory) == Place::Within
+                Framework::of_file(path).is_some() && self.rules.place(directory) == Place::Within
             }
         }
     }

@@ -8,6 +8,7 @@ pub mod beneath;
 pub mod changes;
 pub mod disk;
 mod expand;
+mod framework;
 mod merge;
 mod near;
 mod policy;
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 use crate::config::{self, Config};
 use crate::error::{Error, Kind, Result};
 
+pub use framework::Framework;
 pub use refusal::Refusal;
 pub use roots::Rules;
 pub use selector::{Selection, Selector, Skipped, select};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::framework::Framework;
 use crate::config::nearest::{distance, tolerance};
 
 const SUGGESTIONS: usize = 3;
@@ -10,11 +11,15 @@ const SUGGESTIONS: usize = 3;
 /// first. `app/models/widget.rb` resembles `spec/models/widget_spec.rb`.
 pub(super) fn near_misses(wanted: &str, files: &[String]) -> Vec<String> {
     let Some(stem) = wanted.strip_suffix(".rb") else {
-        return closest(wanted, directories(files));
+        return closest(&[wanted], directories(files));
     };
-    let stem = stem.strip_suffix("_spec").unwrap_or(stem);
-    let files = files.iter().map(String::as_str);
-    closest(&format!("{stem}_spec.rb"), files.collect())
+    let bare = stem.strip_suffix("_spec").or_else(|| stem.strip_suffix("_test"));
+    let bare = bare.unwrap_or(stem);
+    let wanted = Framework::ALL.map(|framework| format!("{bare}{}", framework.ending()));
+    closest(
+        &wanted.each_ref().map(String::as_str),
+        files.iter().map(String::as_str).collect(),
+    )
 }
 
 fn directories(files: &[String]) -> BTreeSet<&str> {
@@ -25,19 +30,25 @@ fn directories(files: &[String]) -> BTreeSet<&str> {
         .collect()
 }
 
-fn closest(wanted: &str, known: BTreeSet<&str>) -> Vec<String> {
-    let mut scored: Vec<_> = known
-        .into_iter()
-        .filter_map(|path| Some((slips(name(wanted), name(path))?, distance(wanted, path), path)))
-        .collect();
+fn closest(wanted: &[&str], known: BTreeSet<&str>) -> Vec<String> {
+    let score = |path: &str| {
+        let scores = wanted.iter().filter_map(|wanted| {
+            let slips = slips(name(wanted), name(path))?;
+            Some((slips, distance(wanted, path)))
+        });
+        scores.min()
+    };
+    let scored = known.into_iter().filter_map(|path| Some((score(path)?, path)));
+    let mut scored: Vec<_> = scored.collect();
     scored.sort();
     scored.truncate(SUGGESTIONS);
-    scored.into_iter().map(|(_, _, path)| path.to_owned()).collect()
+    scored.into_iter().map(|(_, path)| path.to_owned()).collect()
 }
 
 /// The last name counts most: a right name in a wrong directory is the usual slip.
 fn slips(wanted: &str, known: &str) -> Option<usize> {
-    let forgiven = tolerance(wanted.strip_suffix("_spec.rb").unwrap_or(wanted));
+    let ending = Framework::of_file(wanted).map_or(0, |framework| framework.ending().len());
+    let forgiven = tolerance(&wanted[..wanted.len() - ending]);
     // Saves the costly comparison with most of the names.
     if wanted.len().abs_diff(known.len()) > 4 * forgiven {
         return None;

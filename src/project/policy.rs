@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use super::expand::{Limits, expand};
+use super::framework::Framework;
 use super::near::near_misses;
 use super::refusal::Refusal;
 use super::roots::{Place, Rules};
-use super::selector::{MAX_SELECTOR_BYTES, is_spec};
+use super::selector::MAX_SELECTOR_BYTES;
 use super::suffix::{Filter, Reading, readings};
 use super::tree::{Found, Tree};
 
@@ -95,12 +96,16 @@ impl<'a, T: Tree> Policy<'a, T> {
         if reading.path.ends_with('/') || reading.path.ends_with("/.") {
             return Err(Refusal::wrong_kind(text, &path, "is a file and no directory"));
         }
-        if !is_spec(name) || self.rules.place(directory) != Place::Within {
-            return Err(Refusal::wrong_kind(text, &path, "is no spec file (`…_spec.rb`)"));
-        }
-        match Filter::parse(reading.suffix) {
-            Some(filter) => Ok(Target::File(path, filter)),
-            None => Err(Refusal::malformed(text, reading.suffix, &path)),
+        let framework = Framework::of_file(name).filter(|_| self.rules.place(directory) == Place::Within);
+        let Some(framework) = framework else {
+            let why = "is no spec file (`…_spec.rb`) and no test file (`…_test.rb`)";
+            return Err(Refusal::wrong_kind(text, &path, why));
+        };
+        match (framework, Filter::parse(reading.suffix)) {
+            (_, None) | (Framework::Rspec, Some(Filter::Name(_))) | (Framework::Minitest, Some(Filter::Ids(_))) => {
+                Err(Refusal::malformed(text, reading.suffix, &path, framework))
+            }
+            (_, Some(filter)) => Ok(Target::File(path, filter)),
         }
     }
 

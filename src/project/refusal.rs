@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::expand::Expansion;
+use super::framework::Framework;
 use super::roots::Rules;
 use super::selector::{MAX_FILES, MAX_SELECTOR_BYTES, MAX_SELECTORS, Skipped};
 
@@ -16,7 +17,7 @@ pub struct Refusal {
     pub selector: String,
     /// One of `none_given`, `too_many`, `not_utf8`, `empty`, `too_long`, `control_character`,
     /// `absolute_path`, `parent_directory`, `outside_roots`, `symlink`, `not_found`, `wrong_kind`,
-    /// `malformed_suffix`, `ambiguous`, `too_many_files`.
+    /// `malformed_suffix`, `ambiguous`, `too_many_files`, `mixed_frameworks`.
     pub code: &'static str,
     pub reason: String,
     /// What to do next.
@@ -61,7 +62,7 @@ impl Refusal {
 
     pub(super) fn none_given() -> Refusal {
         Refusal::new("none_given", "", "no selector was given")
-            .hint("name a spec file, such as spec/models/widget_spec.rb, or a directory")
+            .hint("name a spec or test file, such as spec/models/widget_spec.rb, or a directory")
     }
 
     pub(super) fn too_many(given: usize) -> Refusal {
@@ -98,7 +99,7 @@ impl Refusal {
 
     pub(super) fn outside(selector: &str, path: &str, rules: &Rules) -> Refusal {
         let (path, roots) = (shown(path), shown(&rules.roots().join(", ")));
-        let reason = format!("`{path}` is in none of the directories for specs: {roots}");
+        let reason = format!("`{path}` is in none of the directories for specs and tests: {roots}");
         Refusal::new("outside_roots", selector, reason).hint("`spec_roots` in `.coatepec.yml` names more of them")
     }
 
@@ -118,18 +119,33 @@ impl Refusal {
 
     pub(super) fn wrong_kind(selector: &str, path: &str, why: &str) -> Refusal {
         Refusal::new("wrong_kind", selector, format!("`{}` {why}", shown(path)))
-            .hint("name spec files, or directories that hold them")
+            .hint("name spec or test files, or directories that hold them")
     }
 
-    pub(super) fn malformed(selector: &str, suffix: &str, path: &str) -> Refusal {
+    pub(super) fn malformed(selector: &str, suffix: &str, path: &str, framework: Framework) -> Refusal {
+        let hint = match framework {
+            Framework::Rspec => "lines are written `:12` or `:12:40`, ids `[1:2]` or `[1:2,1:3]`; all count from 1",
+            Framework::Minitest => {
+                "lines are written `:12` or `:12:40` and count from 1, names `#test_name`, `#Class#test_name` or `#Class`"
+            }
+        };
         let reason = format!("`{}` after `{}` is malformed", shown(suffix), shown(path));
-        Refusal::new("malformed_suffix", selector, reason)
-            .hint("lines are written `:12` or `:12:40`, ids `[1:2]` or `[1:2,1:3]`; all count from 1")
+        Refusal::new("malformed_suffix", selector, reason).hint(hint)
+    }
+
+    pub(super) fn mixed(spec: &str, test: &str) -> Refusal {
+        let (spec, test) = (shown(spec), shown(test));
+        let reason = format!("both RSpec (`{spec}`) and Minitest (`{test}`) were named, and a run is one framework's");
+        Refusal::new("mixed_frameworks", "", reason)
+            .hint("call twice: once with the spec files or `spec` directories, once with the test files or `test` directories")
     }
 
     pub(super) fn holds_none(selector: &str, directory: &str, found: &Expansion) -> Refusal {
         let directory = if directory.is_empty() { "." } else { directory };
-        let reason = format!("`{}` holds no spec file (`…_spec.rb`)", shown(directory));
+        let reason = format!(
+            "`{}` holds no spec file (`…_spec.rb`) and no test file (`…_test.rb`)",
+            shown(directory)
+        );
         let refusal = Refusal::new("not_found", selector, reason);
         let Some(Skipped { path, reason }) = found.skipped.first() else {
             return refusal;

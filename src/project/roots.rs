@@ -1,9 +1,18 @@
-//! Which directories hold specs: globs that are matched name by name.
+//! Which directories hold specs and tests: globs that are matched name by name.
 
 use std::path::{Path, PathBuf};
 
-/// The directories that hold specs in any project.
-pub const BUILT_IN: [&str; 4] = ["spec", "packs/*/spec", "engines/*/spec", "gems/*/spec"];
+/// The directories that hold specs or tests in any project.
+pub const BUILT_IN: [&str; 8] = [
+    "spec",
+    "test",
+    "packs/*/spec",
+    "packs/*/test",
+    "engines/*/spec",
+    "engines/*/test",
+    "gems/*/spec",
+    "gems/*/test",
+];
 
 /// The globs of the directories that hold specs. Nothing outside these is run.
 #[derive(Debug, Clone, PartialEq, Eq)]

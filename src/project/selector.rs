@@ -13,6 +13,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::expand::{Limits, expand};
+use super::framework::Framework;
 use super::merge::Picked;
 use super::policy::{Policy, Target};
 use super::refusal::Refusal;
@@ -49,8 +50,8 @@ pub struct Selector {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
     /// At least one. Files come in the order of their first mention, those of a directory sorted by
-    /// path. A whole file takes in its parts. No suffix says both lines and ids, so a file that is
-    /// named by both comes twice in a row; RSpec loads it once and runs the union.
+    /// path. A whole file takes in its parts. No suffix says both lines and ids, or two names, so a file that is
+    /// named by both comes twice in a row; it is loaded once, and the union runs. All are of one framework.
     pub selectors: Vec<Selector>,
     /// What was left out of the directories named, sorted by path: symbolic links, and what can't be
     /// read or named. At most 10,000 for each directory named.
@@ -65,7 +66,19 @@ pub struct Skipped {
     pub reason: String,
 }
 
+impl Selection {
+    /// Whose files these are.
+    pub fn framework(&self) -> Framework {
+        let first = self.selectors.first().and_then(Selector::framework);
+        first.unwrap_or(Framework::Rspec)
+    }
+}
+
 impl Selector {
+    fn framework(&self) -> Option<Framework> {
+        Framework::of_file(&self.path)
+    }
+
     /// What RSpec gets: never an option, and never looked for anywhere but below the root.
     pub fn to_argument(&self) -> String {
         format!("./{self}")
@@ -110,6 +123,7 @@ pub fn select_in(tree: &impl Tree, rules: &Rules, named: &[impl AsRef<OsStr>]) -
     let refused = named.iter().filter_map(|text| picker.pick(text.as_ref()).err());
     none(refused.collect())?;
     let selection = picker.picked.selection();
+    none(mixed(&selection.selectors))?;
     none(unfit(tree, &selection.selectors))?;
     Ok(selection)
 }
@@ -151,6 +165,18 @@ impl<T: Tree> Picker<'_, T> {
     }
 }
 
+/// A run is one framework's.
+fn mixed(selectors: &[Selector]) -> Vec<Refusal> {
+    let first = |framework| {
+        let of = |selector: &&Selector| selector.framework() == Some(framework);
+        selectors.iter().find(of).map(|selector| selector.path.as_str())
+    };
+    match (first(Framework::Rspec), first(Framework::Minitest)) {
+        (Some(spec), Some(test)) => vec![Refusal::mixed(spec, test)],
+        _ => Vec::new(),
+    }
+}
+
 /// What only the whole selection shows.
 fn unfit(tree: &impl Tree, selectors: &[Selector]) -> Vec<Refusal> {
     if selectors.len() > MAX_FILES {
@@ -161,9 +187,4 @@ fn unfit(tree: &impl Tree, selectors: &[Selector]) -> Vec<Refusal> {
     let named = filtered.map(Selector::to_string);
     let ambiguous = named.filter(|text| !matches!(tree.probe(text), Found::Missing | Found::File(_)));
     ambiguous.map(|text| Refusal::ambiguous(&text)).collect()
-}
-
-/// Whether a file of this name is a spec; its case counts, also where the file system ignores it.
-pub(super) fn is_spec(name: &str) -> bool {
-    name.ends_with("_spec.rb")
 }

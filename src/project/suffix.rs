@@ -1,9 +1,11 @@
-//! What may follow the name of a file: `:12:40` or `[1:2,1:3]`.
+//! What may follow the name of a file: `:12:40`, `[1:2,1:3]` or `#WidgetTest#test_name`.
 //!
 //! A name may itself have colons and brackets, so a selector has several readings. They come with
 //! the most literal one first; what is on disk decides.
 
 use std::fmt;
+
+use super::framework::Framework;
 
 /// Which examples of a file are meant. Written as the suffix that means it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,22 +16,27 @@ pub enum Filter {
     /// Those with these ids, such as `1:2`, and those in groups with these ids; ascending, at least
     /// one.
     Ids(Vec<String>),
+    /// The test, or the tests of the class, of this name: `test_name`, `Class#test_name` or `Class`.
+    Name(String),
 }
+
+/// Readings that a selector gets for its endings: each one is looked up on the disk.
+const READINGS: usize = 8;
 
 /// One way to read a selector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading<'a> {
     pub path: &'a str,
-    /// What follows the path: nothing, or what begins with `:` or `[`.
+    /// What follows the path: nothing, or what begins with `:`, `[` or `#`.
     pub suffix: &'a str,
 }
 
 /// The ways to read `text`: as a mere name; with the suffix that its end looks like; with all that
-/// follows the last `_spec.rb`, so that a suffix with a slip in it is known for one.
+/// follows a `_spec.rb` or `_test.rb`, from the last of them on, so that a suffix with a slip in it is known for one.
 pub fn readings(text: &str) -> Vec<Reading<'_>> {
     let mut cuts = vec![text.len()];
     cuts.extend(from_the_right(text));
-    cuts.extend(after_extension(text));
+    cuts.extend(after_endings(text));
     cuts.dedup();
     let reading = |cut| {
         let (path, suffix) = text.split_at(cut);
@@ -47,10 +54,14 @@ fn from_the_right(text: &str) -> Option<usize> {
     text[rest..].find(':').map(|colon| rest + colon)
 }
 
-fn after_extension(text: &str) -> Option<usize> {
-    const EXTENSION: &str = "_spec.rb";
-    let cut = text.rfind(EXTENSION)? + EXTENSION.len();
-    text[cut..].starts_with([':', '[']).then_some(cut)
+/// More than one, since the name of a test may be anything, that of a file included.
+fn after_endings(text: &str) -> Vec<usize> {
+    let endings = Framework::ALL.into_iter().map(Framework::ending);
+    let cuts = endings.flat_map(|ending| text.match_indices(ending).map(|(at, ending)| at + ending.len()));
+    let mut cuts: Vec<usize> = cuts.filter(|cut| text[*cut..].starts_with([':', '[', '#'])).collect();
+    cuts.sort_unstable_by(|a, b| b.cmp(a));
+    cuts.truncate(READINGS);
+    cuts
 }
 
 impl Filter {
@@ -58,6 +69,9 @@ impl Filter {
     pub fn parse(suffix: &str) -> Option<Filter> {
         if suffix.is_empty() {
             return Some(Filter::All);
+        }
+        if let Some(name) = suffix.strip_prefix('#') {
+            return (!name.trim().is_empty()).then(|| Filter::Name(name.to_owned()));
         }
         if let Some(lines) = suffix.strip_prefix(':') {
             return Some(Filter::lines(numbers(lines)?));
@@ -89,6 +103,7 @@ impl Filter {
                 let ids = ids.iter().filter_map(|id| numbers(id)).collect();
                 (Filter::ids(ids), None)
             }
+            (Filter::Name(a), Filter::Name(b)) if a == b => (Filter::Name(a), None),
             (a, b) => (a, Some(b)),
         }
     }
@@ -100,6 +115,7 @@ impl fmt::Display for Filter {
             Filter::All => Ok(()),
             Filter::Lines(lines) => write!(f, ":{}", joined(lines)),
             Filter::Ids(ids) => write!(f, "[{}]", ids.join(",")),
+            Filter::Name(name) => write!(f, "#{name}"),
         }
     }
 }

@@ -97,6 +97,12 @@ impl RunLog {
         count(self.ended().filter(|end| end.status == status))
     }
 
+    /// Of all examples together, where the framework counts them.
+    pub fn assertions(&self) -> Option<u32> {
+        let counts = self.ended().filter_map(|end| end.assertions);
+        counts.fold(None, |sum, count| Some(sum.unwrap_or(0_u32).saturating_add(count)))
+    }
+
     pub fn ended(&self) -> impl Iterator<Item = &ExampleFinished> {
         self.examples.iter().filter_map(|example| example.end.as_ref())
     }

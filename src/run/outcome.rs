@@ -141,6 +141,8 @@ fn ran(log: &RunLog, started: &Started, finish: Finish, exit: i32) -> Verdict {
             Outcome::FailedAtExit,
             format!("every example passed, then an exit handler set the status to {exit}"),
         )
+    } else if !started.unmatched.is_empty() {
+        verdict(Outcome::NoExamples, partly_matched(started))
     } else if passed == 0 && pending > 0 {
         verdict(Outcome::AllPending, "every selected example is pending or skipped")
     } else {
@@ -211,6 +213,30 @@ fn nothing_matched(log: &RunLog, started: &Started) -> String {
         (loaded, None) => format!("none of {loaded} examples matched"),
     }
 }
+
+/// Part of what was named is not there: the rest is not what was asked for.
+fn partly_matched(started: &Started) -> String {
+    let named: Vec<String> = started
+        .unmatched
+        .iter()
+        .take(UNMATCHED)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let more = started.unmatched.len().saturating_sub(UNMATCHED);
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    format!(
+        "{}{more} matched nothing; the other {} examples passed",
+        named.join(", "),
+        started.selected
+    )
+}
+
+/// Of selectors that matched nothing, these are named.
+const UNMATCHED: usize = 5;
 
 fn plain(outcome: Outcome) -> Verdict {
     Verdict { outcome, reason: None }

@@ -3,6 +3,8 @@
 use super::call::Checked;
 use super::execute::Ran;
 use super::warm::{Prepared, Problem};
+use crate::project::Framework;
+use crate::run::command::Asked;
 use crate::run::log::RunLog;
 use crate::run::outcome::{Outcome, Verdict, judge};
 use crate::run::output::{Capture, Captured};
@@ -200,31 +202,15 @@ fn warnings(ran: &Ran) -> Vec<String> {
 
 /// What a person would type to see the same.
 fn command(call: &Checked, seed: Option<u32>) -> String {
-    let mut words = vec!["bundle exec rspec".to_owned()];
-    words.extend(call.arguments.paths.iter().map(|path| quote(path)));
-    if let Some(example) = &call.arguments.example {
-        words.extend(["-e".to_owned(), quote(example)]);
-    }
-    if let Some(seed) = call.arguments.seed.or(seed) {
-        words.push(format!("--seed {seed}"));
-    }
-    if call.arguments.fail_fast == Some(true) {
-        words.push("--fail-fast".to_owned());
-    }
-    words.join(" ")
-}
-
-/// For a POSIX shell; a leading dash becomes a path, so that it is no option.
-fn quote(word: &str) -> String {
-    let word = if word.starts_with('-') {
-        format!("./{word}")
-    } else {
-        word.to_owned()
+    let asked = Asked {
+        paths: &call.arguments.paths,
+        selectors: &call.selection.selectors,
+        example: call.arguments.example.as_deref(),
+        seed: call.arguments.seed.or(seed),
+        fail_fast: call.arguments.fail_fast == Some(true),
     };
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,@%+=".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
+    match call.setup.framework {
+        Framework::Rspec => asked.rspec(),
+        Framework::Minitest => asked.rails_test(call.root().join("bin/rails").is_file()),
     }
 }

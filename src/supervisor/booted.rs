@@ -9,6 +9,7 @@ use tokio::task::spawn_blocking;
 
 use super::lease::Lease;
 use super::setup::{Settings, Setup};
+use crate::project::Framework;
 use crate::project::changes::{self, Change, Snapshot};
 use crate::worker::freshness::{Effect, Watch};
 use crate::worker::protocol::{Ready, Versions};
@@ -29,6 +30,8 @@ pub struct Booted {
     pub(super) made_with: Settings,
     pub(super) baseline: Snapshot,
     pub zygote: Option<Arc<Zygote>>,
+    /// The one that the zygote has loaded, or the last one had: one is warm at a time.
+    pub framework: Option<Framework>,
     pub(super) reader: Option<Arc<Reader>>,
     /// What the boot and the test helper write each time: no change.
     pub rewritten: BTreeSet<PathBuf>,
@@ -62,6 +65,11 @@ impl Booted {
         self.zygote
             .as_ref()
             .map_or_else(|| self.ready.versions.clone(), |zygote| zygote.loaded.versions.clone())
+    }
+
+    /// Whether there is a zygote, and no run of this framework can be forked from it.
+    pub(super) fn is_of_another(&self, framework: Framework) -> bool {
+        self.zygote.is_some() && self.framework != Some(framework)
     }
 
     /// What a run is forked from, kept for it until it is over.

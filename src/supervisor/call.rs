@@ -82,7 +82,10 @@ impl Checked {
         let fork = arguments.fork.unwrap_or(config.fork);
         let view = view(config, &arguments);
         Ok(Checked {
-            setup,
+            setup: Setup {
+                framework: selection.framework(),
+                ..setup
+            },
             arguments,
             selection,
             limits,

@@ -8,10 +8,11 @@ use super::lease::Lease;
 use super::lock::Locks;
 use super::warm::{Prepared, Problem};
 use crate::error::{Error, Kind, Result};
+use crate::project::{Filter, Selector};
 use crate::run::RunId;
 use crate::run::mode::Wanted;
 use crate::run::report::Mode;
-use crate::worker::protocol::{ProcessMode, RunRequest};
+use crate::worker::protocol::{Chosen, ProcessMode, RunRequest};
 
 /// One call while it is being served.
 pub(super) struct Serving<'a> {
@@ -101,6 +102,7 @@ pub(super) fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunReques
         run: id.to_string(),
         root: call.root().clone(),
         mode,
+        framework: call.setup.framework,
         arguments: call
             .selection
             .selectors
@@ -113,12 +115,26 @@ pub(super) fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunReques
             .iter()
             .map(|selector| selector.path.clone())
             .collect(),
+        chosen: call.selection.selectors.iter().map(chosen).collect(),
         directories: directories(call),
         named: call.arguments.paths.clone(),
         example,
         seed,
         fail_fast: fail_fast.unwrap_or(false),
         max_file_bytes: call.limits.file,
+    }
+}
+
+fn chosen(selector: &Selector) -> Chosen {
+    let (lines, name) = match &selector.filter {
+        Filter::Lines(lines) => (lines.clone(), None),
+        Filter::Name(name) => (Vec::new(), Some(name.clone())),
+        Filter::All | Filter::Ids(_) => (Vec::new(), None),
+    };
+    Chosen {
+        path: selector.path.clone(),
+        lines,
+        name,
     }
 }
 

@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use crate::config::Config;
 use crate::error::Result;
-use crate::project::{Project, Rules};
+use crate::project::{Framework, Project, Rules};
 use crate::worker::environment::{self, Variables};
 use crate::worker::freshness::Effect;
 use crate::worker::launch::Plan;
-use crate::worker::protocol::Framework;
 use crate::worker::ruby;
 
 /// What the tree is made for.
@@ -21,7 +20,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The project at `root`, with its settings as they are at this moment.
+    /// The project at `root`, with its settings as they are at this moment, for the framework that it seems to use.
     ///
     /// # Errors
     /// What is wrong with the settings, or that there is no project.
@@ -29,9 +28,9 @@ impl Setup {
         let config = Config::load(root)?;
         let project = Project::at(root, &config)?;
         Ok(Setup {
+            framework: Framework::of_project(&project.root),
             project,
             config,
-            framework: Framework::Rspec,
         })
     }
 

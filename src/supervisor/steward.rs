@@ -142,7 +142,9 @@ impl Steward {
 
     /// What goes wrong is for the next call to report.
     async fn warm_up(&mut self, root: &Path) {
-        let Ok(setup) = Setup::at(root) else { return };
+        let Ok(mut setup) = Setup::at(root) else { return };
+        let used = self.warm.lock().await.booted().and_then(|booted| booted.framework);
+        setup.framework = used.unwrap_or(setup.framework);
         self.board.preparing();
         let mut locks = Locks::new(Duration::ZERO, CancellationToken::new());
         if let Ok((prepared, _lease)) = warm::ready(&self.warm, &setup, &mut locks).await {

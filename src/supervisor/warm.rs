@@ -96,8 +96,13 @@ async fn try_ready(
             let mut warm = warm.lock().await;
             let effect = warm.fresh(setup, prepared).await?;
             let booted = warm.booted().expect("a fresh tree is booted");
+            let foreign = booted.is_of_another(setup.framework);
+            if foreign {
+                let name = setup.framework.name();
+                prepared.trigger = Some(format!("helper loaded: the last run was not {name}'s"));
+            }
             // Its own loads may change what it is made of, again and again.
-            let good = effect == Effect::Nothing || tried > TRIES;
+            let good = !foreign && (effect == Effect::Nothing || tried > TRIES);
             (booted.ready.databases.clone(), booted.lease().filter(|_| good))
         };
         let taken = locks.take(&setup.project.root, Some(&databases)).await;
@@ -352,6 +357,7 @@ impl Warm {
             made_with: Settings::of(setup),
             baseline,
             zygote: None,
+            framework: None,
             reader: None,
             rewritten: own,
             crashes: 0,
@@ -406,6 +412,7 @@ impl Warm {
         booted.made_with = Settings::of(setup);
         booted.watch.loaded_by_zygote(&zygote.loaded.features);
         booted.zygote = Some(Arc::new(zygote));
+        booted.framework = Some(setup.framework);
         let Changed { own, .. } = self.during_loads.note(booted.changed().await);
         booted.overlook(own).await;
         booted.widen(since).await;

@@ -12,6 +12,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::protocol::Inputs;
+use crate::project::Framework;
 use crate::project::changes::{Change, Target};
 
 /// In ascending order of price.
@@ -196,7 +197,7 @@ impl Watch {
 
     /// Helpers, support files, factories, shared examples: everything of the tests that is not loaded by a run itself.
     fn test_support(&self, path: &Path) -> bool {
-        let spec = path.to_string_lossy().ends_with("_spec.rb");
+        let spec = Framework::of_file(&path.to_string_lossy()).is_some();
         self.in_root(path, FRAMEWORK_FILES) || (ruby(path) && !spec && below(path, &self.test_dirs))
     }
 

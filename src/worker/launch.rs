@@ -35,6 +35,15 @@ const SOURCES: &[(&str, &str)] = &[
         "worker/memory_database.rb",
         include_str!("../../worker/memory_database.rb"),
     ),
+    ("worker/minitest.rb", include_str!("../../worker/minitest.rb")),
+    (
+        "worker/minitest_catalogue.rb",
+        include_str!("../../worker/minitest_catalogue.rb"),
+    ),
+    (
+        "worker/minitest_selection.rb",
+        include_str!("../../worker/minitest_selection.rb"),
+    ),
     ("worker/questions.rb", include_str!("../../worker/questions.rb")),
     ("worker/reader.rb", include_str!("../../worker/reader.rb")),
     ("worker/reading.rb", include_str!("../../worker/reading.rb")),

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::project::Framework;
+
 /// Version of everything in this file; the worker's `hello` must carry the same.
 pub const VERSION: u32 = 1;
 
@@ -51,12 +53,6 @@ pub struct Envelope<'a> {
     pub ask: &'a Ask,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Framework {
-    Rspec,
-}
-
 /// What a run is to do, for a fork and for a fresh process alike.
 #[derive(Debug, Clone, Serialize)]
 pub struct RunRequest {
@@ -64,10 +60,13 @@ pub struct RunRequest {
     pub run: String,
     pub root: PathBuf,
     pub mode: ProcessMode,
-    /// Validated selectors as the framework's own arguments; each begins with `./`.
+    pub framework: Framework,
+    /// Of RSpec: validated selectors as the framework's own arguments; each begins with `./`.
     pub arguments: Vec<String>,
     /// The files of these selectors: nothing else may be loaded as a spec, whatever patterns the project has.
     pub files: Vec<String>,
+    /// Of Minitest, which has no arguments for them: the validated selectors.
+    pub chosen: Vec<Chosen>,
     /// Directories among what the caller named: the project's exclude pattern applies to what is below them.
     pub directories: Vec<String>,
     /// Everything that the caller named.
@@ -77,6 +76,14 @@ pub struct RunRequest {
     pub fail_fast: bool,
     /// The largest file that a process of the run may write, in bytes.
     pub max_file_bytes: u64,
+}
+
+/// Tests of a file: those at the lines, those of the name, or all if there is neither.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Chosen {
+    pub path: String,
+    pub lines: Vec<u32>,
+    pub name: Option<String>,
 }
 
 /// Whether the process of a run was forked warm or started fresh.
@@ -311,6 +318,9 @@ pub struct Started {
     #[serde(default)]
     pub excluded: Vec<String>,
     pub filters: Filters,
+    /// Selectors that nothing matched, where the framework can tell.
+    #[serde(default)]
+    pub unmatched: Vec<String>,
     pub outside: u32,
 }
 
@@ -337,6 +347,8 @@ pub struct ExampleFinished {
     pub example: Identity,
     pub status: ExampleStatus,
     pub seconds: Option<f64>,
+    /// Of Minitest: how much it checked.
+    pub assertions: Option<u32>,
     pub reason: Option<String>,
     pub failure: Option<Failure>,
     pub pending_fixed: Option<bool>,

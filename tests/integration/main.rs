@@ -14,6 +14,8 @@ mod keeper_lost;
 mod lifetime;
 mod locks;
 mod mcp;
+mod minitest;
+mod minitest_faults;
 mod mistrust;
 mod modes;
 mod no_room;

@@ -61,6 +61,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
 /// Files that take data and the clock as arguments.
 const PURE: &[&str] = &[
     "run/advice",
+    "run/command",
     "run/log",
     "run/mode",
     "run/outcome",

@@ -1,6 +1,7 @@
 //! Rules that need no process and no Rails.
 
 mod changes;
+mod command;
 mod config;
 mod environment;
 mod freshness;

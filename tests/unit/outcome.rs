@@ -492,6 +492,25 @@ fn of_several_things_wrong_the_weightiest_is_named() {
 }
 
 #[test]
+fn a_selector_that_matched_nothing_is_named_whatever_the_others_did() {
+    let but = |unmatched: &[&str], change: fn(&mut Run)| {
+        let mut run = Run::but(|_| {});
+        let unmatched = unmatched.iter().map(ToString::to_string).collect();
+        run.started = run.started.map(|started| Started { unmatched, ..started });
+        change(&mut run);
+        run
+    };
+    let gone = ["test/a_test.rb#x", "test/a_test.rb:1"];
+    let reason = "`test/a_test.rb#x`, `test/a_test.rb:1` matched nothing; the other 2 examples passed";
+    check("two of them", &but(&gone, |_| {}), Outcome::NoExamples, reason);
+    let many = ["1", "2", "3", "4", "5", "6", "7"];
+    let reason = "`1`, `2`, `3`, `4`, `5` and 2 more matched nothing; the other 2 examples passed";
+    check("many", &but(&many, |_| {}), Outcome::NoExamples, reason);
+    let failed = but(&gone, |run| run.examples[1] = fails(A));
+    assert_eq!(judge(&failed.log(), failed.end, failed.stop).outcome, Outcome::Failed);
+}
+
+#[test]
 fn no_examples_says_whether_a_filter_hid_them() {
     let none = |loaded: u32, messages: &[&str]| {
         Run::but(|run| {

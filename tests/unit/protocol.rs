@@ -10,9 +10,9 @@ use serde_json::Value;
 use coatepec::run::log::RunLog;
 use coatepec::run::outcome::{End, Outcome, Stop, judge};
 use coatepec::worker::protocol::{
-    Answer, Ask, Envelope, ExampleFinished, ExampleStatus, Facts, Failure, Filters, Framework, GemProbe, Identity,
-    Inputs, Location, ProcessMode, Ready, Record, Reloaded, RunEvent, RunRequest, Started, ThreadDump, Told, VERSION,
-    Versions,
+    Answer, Ask, Chosen, Envelope, ExampleFinished, ExampleStatus, Facts, Failure, Filters, Framework, GemProbe,
+    Identity, Inputs, Location, ProcessMode, Ready, Record, Reloaded, RunEvent, RunRequest, Started, ThreadDump, Told,
+    VERSION, Versions,
 };
 
 use crate::told::failure;
@@ -109,6 +109,7 @@ fn ended(example: Identity, status: ExampleStatus) -> ExampleFinished {
         example,
         status,
         seconds: Some(0.25),
+        assertions: None,
         reason: None,
         failure: None,
         pending_fixed: None,
@@ -137,6 +138,7 @@ fn started(file: &str, examples: u32) -> Started {
         fail_fast: false,
         excluded: Vec::new(),
         filters: Filters::default(),
+        unmatched: Vec::new(),
         outside: 0,
     }
 }
@@ -432,6 +434,55 @@ fn a_failing_run_is_told_with_every_kind_of_failure() {
 }
 
 #[test]
+fn a_run_of_minitest_is_told_with_its_assertions_and_what_matched_nothing() {
+    let test = |name: &str, line| Identity {
+        id: format!("./test/minitest_test.rb#CartTest#{name}"),
+        description: format!("CartTest#{name}"),
+        file: "./test/minitest_test.rb".to_owned(),
+        line,
+    };
+    let events = events("minitest");
+    let started = all!(events.clone(), RunEvent::Started(it) => it);
+    assert_eq!(started[0].unmatched, ["test/minitest_test.rb#test_z"]);
+    let at = |line, method| format!("/srv/shop/test/minitest_test.rb:{line}:in `{method}'");
+    let mut failure_of_it = frames(
+        failure("Minitest::Assertion", "Expected: \"b\"\n  Actual: \"c\""),
+        &[&at(13, "test_b")],
+    );
+    let finished = all!(events, RunEvent::ExampleFinished(it) => it);
+    let torn = finished[1].failure.clone().unwrap_or_default().parts.remove(0);
+    assert_eq!(
+        (torn.class.as_str(), &torn.frames[..]),
+        ("ArgumentError", &[at(7, "teardown")][..])
+    );
+    failure_of_it.parts = vec![torn];
+    let checked = |assertions, end| ExampleFinished {
+        assertions: Some(assertions),
+        ..end
+    };
+    assert_eq!(
+        finished,
+        [
+            checked(1, ended(test("test_a", 10), ExampleStatus::Passed)),
+            checked(
+                1,
+                ExampleFinished {
+                    failure: Some(failure_of_it),
+                    ..ended(test("test_b", 12), ExampleStatus::Failed)
+                }
+            ),
+            checked(
+                0,
+                ExampleFinished {
+                    reason: Some("later".to_owned()),
+                    ..ended(test("test_c", 16), ExampleStatus::Pending)
+                }
+            ),
+        ]
+    );
+}
+
+#[test]
 fn a_hanging_run_tells_where() {
     let threads = all!(events("hanging"), RunEvent::Threads { threads } => threads);
     assert_eq!(
@@ -468,6 +519,7 @@ fn each_run_has_the_outcome_that_it_should() {
     let table = [
         ("passing", End::Exited(0), None, Outcome::Passed, ""),
         ("forked", End::Exited(0), None, Outcome::Passed, ""),
+        ("minitest", End::Exited(1), None, Outcome::Failed, ""),
         ("forking", End::Exited(0), None, Outcome::Passed, ""),
         ("failing", End::Exited(1), None, Outcome::Failed, ""),
         (
@@ -559,8 +611,14 @@ fn asked() -> Vec<(&'static str, Vec<Question>)> {
             run: "run-1".to_owned(),
             root: "/srv/shop".into(),
             mode: ProcessMode::Fork,
+            framework: Framework::Rspec,
             arguments: vec![format!("./spec/{file}_spec.rb")],
             files: vec![format!("spec/{file}_spec.rb")],
+            chosen: vec![Chosen {
+                path: format!("spec/{file}_spec.rb"),
+                lines: Vec::new(),
+                name: None,
+            }],
             directories: Vec::new(),
             named: vec![format!("spec/{file}_spec.rb")],
             example: None,

@@ -441,6 +441,7 @@ fn the_summary_counts_everything() {
             pending: 1,
             errors_outside: 0,
             not_run: 2,
+            assertions: None,
             seconds: 0.75
         }
     );

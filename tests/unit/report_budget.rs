@@ -88,6 +88,7 @@ fn example() -> impl Strategy<Value = RunEvent> {
             },
             status,
             seconds: Some(f64::from(n) / 7.0),
+            assertions: None,
             reason: Some(reason),
             failure: (status == ExampleStatus::Failed).then_some(failure),
             pending_fixed: None,

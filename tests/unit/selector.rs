@@ -9,7 +9,7 @@ use std::path::Path;
 use coatepec::project::roots::{Place, matches};
 use coatepec::project::selector::{MAX_FILES, MAX_SELECTORS, select_in};
 use coatepec::project::tree::{Entry, EntryKind, Found, Tree};
-use coatepec::project::{Filter, Refusal, Rules, Selection, Selector};
+use coatepec::project::{Filter, Framework, Refusal, Rules, Selection, Selector};
 
 /// Files by their paths; `dir/` is an empty directory, `link@` a link to a file, `link@/` one to a
 /// directory, `pipe|` a fifo.
@@ -133,7 +133,19 @@ fn app() -> Listed {
         "spec/sp ace_spec.rb",
         "spec/{a,b}_spec.rb",
         "spec/ü_spec.rb",
+    ])
+}
+
+/// With tests beside the specs.
+fn app_of_two_frameworks() -> Listed {
+    Listed::new(&[
+        "engines/billing/test/models/invoice_test.rb",
+        "packs/parcels/test/models/parcel_test.rb",
+        "packs/parcels/test/test_helper.rb",
+        "spec/models/widget_spec.rb",
+        "test/Case_Test.rb",
         "test/models/widget_test.rb",
+        "test/odd_test.rb#test_here_test.rb",
     ])
 }
 
@@ -193,6 +205,72 @@ fn a_suffix_picks_examples() {
         let named = format!("spec/models/widget_spec.rb{suffix}");
         let argument = format!("./spec/models/widget_spec.rb{passed_on}");
         assert_eq!(arguments(&[&named]), [argument], "{named}");
+    }
+}
+
+#[test]
+fn tests_are_named_by_line_or_by_name() {
+    let table: &[(&[&str], &[&str])] = &[
+        (
+            &["test"],
+            &["test/models/widget_test.rb", "test/odd_test.rb#test_here_test.rb"],
+        ),
+        (&["packs"], &["packs/parcels/test/models/parcel_test.rb"]),
+        (&["engines/billing"], &["engines/billing/test/models/invoice_test.rb"]),
+        (&["test/models/widget_test.rb:3:1"], &["test/models/widget_test.rb:1:3"]),
+        (
+            &["test/models/widget_test.rb#test_it"],
+            &["test/models/widget_test.rb#test_it"],
+        ),
+        (
+            &["test/models/widget_test.rb#WidgetTest#test_at 10:30 [1:2]"],
+            &["test/models/widget_test.rb#WidgetTest#test_at 10:30 [1:2]"],
+        ),
+        (
+            &["test/models/widget_test.rb#test_of_other_test.rb#x"],
+            &["test/models/widget_test.rb#test_of_other_test.rb#x"],
+        ),
+        (
+            &[
+                "test/models/widget_test.rb#b",
+                "test/models/widget_test.rb#a",
+                "test/models/widget_test.rb#b",
+            ],
+            &["test/models/widget_test.rb#a", "test/models/widget_test.rb#b"],
+        ),
+        (
+            &["test/models/widget_test.rb#b", "test/models"],
+            &["test/models/widget_test.rb"],
+        ),
+        (
+            &["test/odd_test.rb#test_here_test.rb"],
+            &["test/odd_test.rb#test_here_test.rb"],
+        ),
+    ];
+    for (named, expected) in table {
+        let selection = select(&app_of_two_frameworks(), named).unwrap_or_else(|refused| panic!("{refused:#?}"));
+        let selectors: Vec<String> = selection.selectors.iter().map(ToString::to_string).collect();
+        assert_eq!(selectors, *expected, "{named:?}");
+        assert_eq!(selection.framework(), Framework::Minitest, "{named:?}");
+    }
+}
+
+#[test]
+fn what_is_not_minitests_is_refused() {
+    let table: &[(&[&str], &str)] = &[
+        (&["test/models/widget_test.rb[1:2]"], "malformed_suffix"),
+        (&["test/models/widget_test.rb#"], "malformed_suffix"),
+        (&["test/models/widget_test.rb# "], "malformed_suffix"),
+        (&["test/models/widget_test.rb:0"], "malformed_suffix"),
+        (&["test/Case_Test.rb"], "wrong_kind"),
+        (&["packs/parcels/test/test_helper.rb"], "wrong_kind"),
+        (&["test/models#test_it"], "not_found"),
+        (&["spec", "test"], "mixed_frameworks"),
+        (&["."], "mixed_frameworks"),
+    ];
+    for (named, code) in table {
+        let refused = select(&app_of_two_frameworks(), named).expect_err(&format!("{named:?}"));
+        assert_eq!(refused[0].code, *code, "{named:?}");
     }
 }
 
@@ -269,7 +347,8 @@ fn each_kind_of_refusal_has_its_code() {
         ("nowhere/at_all_spec.rb", "outside_roots"),
         ("--help", "outside_roots"),
         ("-e", "outside_roots"),
-        ("test/models/widget_test.rb", "outside_roots"),
+        ("tests/models/widget_test.rb", "outside_roots"),
+        ("spec/models/widget_spec.rb#test_it", "malformed_suffix"),
         ("packs/parcels/README.md", "outside_roots"),
         ("packs/parcels/app/stray_spec.rb", "outside_roots"),
         ("spec:", "wrong_kind"),

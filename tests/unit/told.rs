@@ -42,6 +42,7 @@ pub(crate) fn end(id: &str, status: ExampleStatus) -> ExampleFinished {
         example: identity(id),
         status,
         seconds: Some(0.25),
+        assertions: None,
         reason: None,
         failure: (status == ExampleStatus::Failed).then(|| failure("RuntimeError", "no")),
         pending_fixed: None,

@@ -32,6 +32,12 @@ class TranscriptsTest < Minitest::Test
     assert_run("hanging", events)
   end
 
+  def test_a_run_of_minitest
+    file = "test/minitest_test.rb"
+    chosen = [{ path: file, lines: [], name: nil }, { path: file, lines: [], name: "test_z" }]
+    assert_run("minitest", spawned("", framework: "minitest", files: [file], chosen: chosen, seed: 17))
+  end
+
   def test_a_run_of_a_file_that_can_not_be_loaded = assert_run("load_error", spawned("broken_spec.rb"))
 
   def test_a_run_in_which_nothing_matches = assert_run("no_examples", spawned("passing_spec.rb", example: "Nothing"))
@@ -235,8 +241,8 @@ class TranscriptsTest < Minitest::Test
 
   def request(root, file, **more)
     {
-      run: "run-1", root: root, mode: "spawn", arguments: ["./spec/#{file}"], files: ["spec/#{file}"],
-      directories: [], named: ["spec/#{file}"],
+      run: "run-1", root: root, mode: "spawn", framework: "rspec", arguments: ["./spec/#{file}"],
+      files: ["spec/#{file}"], chosen: [], directories: [], named: ["spec/#{file}"],
       example: nil, seed: nil, fail_fast: false, max_file_bytes: 1 << 32, **more
     }
   end

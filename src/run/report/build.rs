@@ -85,6 +85,7 @@ impl Builder<'_> {
             pending: log.count(ExampleStatus::Pending),
             errors_outside: u32::try_from(log.outside.len()).unwrap_or(u32::MAX),
             not_run: log.not_run(),
+            assertions: log.assertions(),
             seconds: rounded(
                 log.ended()
                     .filter_map(|end| end.seconds)
@@ -310,19 +311,20 @@ fn same(one: &FailureReport, other: &FailureReport) -> bool {
         && one.parts == other.parts
 }
 
-/// RSpec appends the diff to the message.
+/// RSpec appends the diff to the message; of Minitest's it is what follows.
 fn split_diff(message: &str) -> (String, Option<String>) {
-    match message.find("\nDiff:") {
-        Some(at) => {
-            let (message, diff) = message.split_at(at);
-            (
-                message.trim().to_owned(),
-                Some(diff["\nDiff:".len()..].trim_matches('\n').to_owned()),
-            )
-        }
+    let begins = DIFFS.iter().find_map(|begin| Some((message.find(begin)?, begin.len())));
+    match begins {
+        Some((at, length)) => (
+            message[..at].trim().to_owned(),
+            Some(message[at + length..].trim_matches('\n').to_owned()),
+        ),
         None => (message.trim().to_owned(), None),
     }
 }
+
+/// How the diff of a failed expectation begins.
+const DIFFS: [&str; 2] = ["\nDiff:", "--- expected\n+++ actual\n"];
 
 /// `spec/a_spec.rb:12:in …` → its file and line.
 fn file_and_line(frame: &str) -> Option<(String, u32)> {

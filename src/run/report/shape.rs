@@ -77,6 +77,9 @@ pub struct Summary {
     pub pending: u32,
     pub errors_outside: u32,
     pub not_run: u32,
+    /// Of Minitest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assertions: Option<u32>,
     pub seconds: f64,
 }
 

@@ -1,0 +1,4 @@
+# Calls abort while it is loaded.
+require "test_helper"
+
+abort "not today"

@@ -1,0 +1,4 @@
+# Calls exit with status 0 while it is loaded.
+require "test_helper"
+
+exit 0

@@ -1,0 +1,4 @@
+# Sleeps for ever while it is loaded.
+require "test_helper"
+
+sleep

@@ -1,0 +1,3 @@
+# Requires what is not there.
+require "test_helper"
+require "no_such_library"

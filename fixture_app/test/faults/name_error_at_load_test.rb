@@ -1,0 +1,5 @@
+# Names a constant that is not there.
+require "test_helper"
+
+class NameErrorAtLoadTest < NoSuchBase
+end

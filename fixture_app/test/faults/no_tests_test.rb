@@ -1,0 +1,6 @@
+# Has a class without a test.
+require "test_helper"
+
+class NoTestsTest < InOrder
+  def helper = nil
+end

@@ -1,0 +1,3 @@
+# Is not Ruby.
+class SyntaxErrorTest < InOrder
+  def test_it

@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+module Coatepec
+  # Which of the loaded tests were asked for: whole files, lines, names, and the text of `example`.
+  class MinitestSelection
+    attr_reader :tests, :unmatched
+
+    # `chosen` of the request: file by file, with lines or a name or neither.
+    def initialize(tests, request)
+      @by_file = tests.group_by(&:file)
+      @unmatched = []
+      chosen = request.fetch(:chosen).flat_map { |choice| choose(choice) }
+      @wanted = chosen.to_h { |test| [test, true] }.compare_by_identity
+      @tests = tests.select { |test| @wanted[test] && text?(test, request[:example]) }
+    end
+
+    # From here on, each class has no other tests than these.
+    def apply
+      wanted = Hash.new { |all, klass| all[klass] = {} }.compare_by_identity
+      @tests.each { |test| wanted[test.klass][test.name] = true }
+      only = Module.new { define_method(:runnable_methods) { super().select { |name| wanted[self][name] } } }
+      ::Minitest::Runnable.runnables.each { |klass| klass.singleton_class.prepend(only) }
+    end
+
+    private
+
+    def choose(choice)
+      file = choice.fetch(:path)
+      tests = @by_file.fetch(file, [])
+      return tests if choice[:lines].empty? && !choice[:name]
+
+      parts = choice[:lines].map { |line| [":#{line}", at_line(file, tests, line)] }
+      parts << ["##{choice[:name]}", named(tests, choice[:name])] if choice[:name]
+      parts.each { |suffix, found| @unmatched << "#{file}#{suffix}" if found.empty? }
+      parts.flat_map(&:last)
+    end
+
+    # `test_name`, `Class#test_name` or `Class`.
+    def named(tests, name)
+      tests.select { |test| [test.full_name, test.name, test.label].include?(name) }
+    end
+
+    # Tests have underscores where their author wrote spaces.
+    def text?(test, text)
+      text.nil? || [text, text.gsub(/\s+/, "_")].any? { |form| test.full_name.include?(form) }
+    end
+
+    # Those whose definition the line is in; else those of the nearest test, class or block that begins before it.
+    def at_line(file, tests, line)
+      own = tests.select(&:in_file?)
+      within = own.select { |test| line.between?(test.line, test.last_line) }
+      return within if within.any?
+
+      declarations(file, tests, own).select { |first, _| first <= line }.max_by(&:first)&.last.to_a
+    end
+
+    def declarations(file, tests, own)
+      @declarations ||= {}
+      @declarations[file] ||= merged(own.map { |test| [test.line, [test]] } + classes(file, tests) + scopes(file, own))
+    end
+
+    # What begins in one line is meant together.
+    def merged(pairs) = pairs.group_by(&:first).transform_values { |same| same.flat_map(&:last).uniq }
+
+    # With what they inherit and what macros made for them.
+    def classes(file, tests)
+      tests.group_by(&:klass).filter_map do |klass, of_class|
+        source, line = klass.name && Object.const_source_location(klass.name)
+        [line, of_class] if source && File.expand_path(source) == File.expand_path(file)
+      rescue NameError
+        nil # What `describe` makes has a name that is no constant's.
+      end
+    end
+
+    # Blocks that hold tests: `describe`, or a loop that generates them.
+    def scopes(file, own)
+      MinitestLines.scopes(file).filter_map do |lines|
+        inside = own.select { |test| lines.cover?(test.line..test.last_line) && lines != (test.line..test.last_line) }
+        [lines.first, inside] if inside.any?
+      end
+    end
+  end
+end
