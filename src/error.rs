@@ -30,6 +30,8 @@ pub enum Kind {
     ModelNotFound,
     TableNotFound,
     JobNotFound,
+    /// There is neither a test database nor a schema file.
+    NoDatabase,
     /// The queue of calls is full.
     Busy,
     /// The call was cancelled before it had an outcome.
@@ -57,6 +59,7 @@ impl Kind {
             Kind::ModelNotFound => "model_not_found",
             Kind::TableNotFound => "table_not_found",
             Kind::JobNotFound => "job_not_found",
+            Kind::NoDatabase => "no_database",
             Kind::Busy => "busy",
             Kind::Cancelled => "cancelled",
             Kind::ShuttingDown => "shutting_down",
@@ -72,6 +75,7 @@ impl Kind {
             Kind::ModelNotFound,
             Kind::TableNotFound,
             Kind::JobNotFound,
+            Kind::NoDatabase,
         ];
         kinds.into_iter().find(|kind| kind.code() == code)
     }
@@ -91,7 +95,8 @@ impl Kind {
             | Kind::ControllerNotFound
             | Kind::ModelNotFound
             | Kind::TableNotFound
-            | Kind::JobNotFound => 2,
+            | Kind::JobNotFound
+            | Kind::NoDatabase => 2,
             Kind::ReadTimedOut | Kind::Busy | Kind::Cancelled | Kind::ShuttingDown => 75,
             Kind::Internal => 70,
         }

@@ -12,7 +12,10 @@ use serde_json::Value;
 use super::schema;
 use crate::config::{Fork, IncludeStdout};
 use crate::error::{Error, Kind, Result};
+use crate::reading::job::Job;
+use crate::reading::model::Model;
 use crate::reading::routes::Routes;
+use crate::reading::schema::Schema;
 use crate::reading::{Arguments, Question};
 use crate::run::report::Report;
 use crate::supervisor::board::Status;
@@ -92,7 +95,23 @@ pub(super) struct Reading {
     schemas: fn() -> (Arc<JsonObject>, Arc<JsonObject>),
 }
 
-const READINGS: &[Reading] = &[Reading::of::<Routes>("Routes", "The app's routes, filtered and paged.")];
+const READINGS: &[Reading] = &[
+    Reading::of::<Routes>("Routes", "The app's routes, filtered and paged."),
+    Reading::of::<Model>(
+        "Models",
+        "What ActiveRecord models are made of, with places in the code: columns, associations, validators, enums, scopes, \
+         callbacks and more. Tells counts; `fields` tells more.",
+    ),
+    Reading::of::<Schema>(
+        "Schema",
+        "Tables, columns, indexes, foreign keys and views of the test databases, and pending migrations.",
+    ),
+    Reading::of::<Job>(
+        "Jobs, mailers, channels",
+        "Jobs (queue, retries, arguments), mailers (actions, views, defaults) and channels (actions, streams), with places \
+         in the code.",
+    ),
+];
 
 impl Reading {
     const fn of<T: Arguments + DeserializeOwned + JsonSchema>(title: &'static str, description: &'static str) -> Self {

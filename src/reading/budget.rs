@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 /// Lists of which a result is a page, if it has `matched`: what is cut off them is on the next page.
-const PAGED: &[&str] = &["rows", "findings", "tables", "items"];
+const PAGED: &[&str] = &["rows", "findings", "tables", "models", "classes", "items"];
 
 /// What is kept free for telling what was cut, in bytes: an eighth of the limit, and no more than this.
 const RESERVE: usize = 1024;

@@ -4,6 +4,8 @@
 pub mod budget;
 pub mod check;
 pub mod controller;
+pub mod job;
+pub mod model;
 pub mod routes;
 pub mod ruby_statements;
 pub mod schema;

@@ -3,13 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Arguments;
-use crate::error::{Error, Kind, Result};
+use super::{Arguments, check_range, check_text};
+use crate::error::Result;
 
 /// Tables of one answer, unless told otherwise.
 pub const LIMIT: u32 = 100;
-const MAX_LIMIT: u32 = 200;
-const MAX_TEXT: usize = 200;
+pub(super) const MAX_LIMIT: u32 = 200;
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -48,39 +47,17 @@ impl Arguments for Schema {
     const RESULT: &'static [(&'static str, &'static str)] = &[
         ("source", "string"),
         ("databases", "array"),
+        ("detail", "string"),
         ("matched", "integer"),
         ("tables", "array"),
         ("next_offset", "integer"),
         ("pending_migrations", "array"),
+        ("pending_count", "integer"),
     ];
 
     fn check(&self) -> Result<()> {
         check_text("table", self.table.as_deref())?;
         check_text("query", self.query.as_deref())?;
-        check_limit(self.limit)
+        check_range("limit", self.limit, 1, MAX_LIMIT)
     }
-}
-
-/// # Errors
-/// A text that is empty or longer than any name.
-pub(super) fn check_text(argument: &str, text: Option<&str>) -> Result<()> {
-    match text.map(|text| text.chars().count()) {
-        None | Some(1..=MAX_TEXT) => Ok(()),
-        Some(length) => Err(invalid(format!(
-            "`{argument}` must have 1 to {MAX_TEXT} characters and has {length}"
-        ))),
-    }
-}
-
-/// # Errors
-/// A page of no or too many rows.
-pub(super) fn check_limit(limit: Option<u32>) -> Result<()> {
-    match limit {
-        None | Some(1..=MAX_LIMIT) => Ok(()),
-        Some(limit) => Err(invalid(format!("`limit` must be 1 to {MAX_LIMIT} and is {limit}"))),
-    }
-}
-
-pub(super) fn invalid(message: String) -> Error {
-    Error::new(Kind::InvalidArguments, message)
 }

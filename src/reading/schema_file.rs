@@ -7,6 +7,7 @@ use super::schema::{Detail, LIMIT, Schema};
 use super::tables::{Dump, Table};
 use super::{schema_ruby, schema_sql};
 use crate::config::nearest::nearest;
+use crate::error::{Error, Kind, Result};
 
 const PRIMARY: &str = "primary";
 /// Of the migrations that the files don't contain.
@@ -21,14 +22,6 @@ pub struct Files<'a> {
     pub migrations: &'a [String],
 }
 
-/// Why there is no answer; the codes are those of the live database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
-    pub code: &'static str,
-    pub message: String,
-    pub hint: Option<String>,
-}
-
 /// `db/schema.rb` and `db/structure.sql`, and the same of other databases (`db/audit_schema.rb`).
 pub fn is_schema(path: &str) -> bool {
     database_of_schema(path).is_some()
@@ -40,11 +33,12 @@ pub fn is_migration(path: &str) -> bool {
 }
 
 /// # Errors
-/// `no_schema_file` without any, `table_not_found` for a table that is in none of them.
-pub fn from_files(files: Files<'_>, arguments: &Schema) -> Result<Value, Refused> {
+/// `no_database` without any, `table_not_found` for a table that is in none of them.
+pub fn from_files(files: Files<'_>, arguments: &Schema) -> Result<Value> {
     let sources = sources(files.schemas);
     if sources.is_empty() {
-        return Err(no_schema_file());
+        let hint = "`bin/rails db:schema:dump` writes db/schema.rb, `bin/rails db:test:prepare` makes the database";
+        return Err(Error::new(Kind::NoDatabase, "there is neither a test database nor a schema file").hint(hint));
     }
     let tables = tables(&sources);
     let chosen = choose(&tables, arguments)?;
@@ -140,7 +134,7 @@ fn full_name(table: &Table) -> String {
     }
 }
 
-fn choose<'a>(tables: &'a [Table], arguments: &Schema) -> Result<Vec<&'a Table>, Refused> {
+fn choose<'a>(tables: &'a [Table], arguments: &Schema) -> Result<Vec<&'a Table>> {
     let mut chosen: Vec<&Table> = tables.iter().collect();
     if let Some(wanted) = &arguments.table {
         chosen.retain(|table| table.name == *wanted || full_name(table) == *wanted);
@@ -162,23 +156,16 @@ fn mentions(table: &Table, query: &str) -> bool {
         .any(|name| name.to_lowercase().contains(query))
 }
 
-fn table_not_found(wanted: &str, tables: &[Table]) -> Refused {
+fn table_not_found(wanted: &str, tables: &[Table]) -> Error {
     let known: Vec<String> = tables.iter().map(full_name).collect();
     let near = nearest(wanted, known.iter().map(String::as_str));
-    Refused {
-        code: "table_not_found",
-        message: format!("there is no table `{wanted}` in the schema files"),
-        hint: near.map(|near| format!("did you mean `{near}`?")),
-    }
-}
-
-fn no_schema_file() -> Refused {
-    Refused {
-        code: "no_schema_file",
-        message: "there is neither a database nor a schema file".to_owned(),
-        hint: Some(
-            "`bin/rails db:schema:dump` writes db/schema.rb, `bin/rails db:test:prepare` makes the database".into(),
-        ),
+    let error = Error::new(
+        Kind::TableNotFound,
+        format!("there is no table `{wanted}` in the schema files"),
+    );
+    match near {
+        Some(near) => error.hint(format!("did you mean `{near}`?")),
+        None => error,
     }
 }
 

@@ -59,7 +59,7 @@ pub(super) fn new_column(name: &str, sql_type: &str) -> Column {
         _ => {}
     }
     column.array = lower.ends_with("[]");
-    column.sql_type = Some(sql_type.to_owned()).filter(|text| !text.is_empty());
+    column.sql_type = Some(sql_type.to_owned()).filter(|text| !text.is_empty() && !text.eq_ignore_ascii_case(&kind));
     column
 }
 

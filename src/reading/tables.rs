@@ -35,7 +35,7 @@ pub struct Column {
     pub name: String,
     #[serde(rename = "type")]
     pub kind: String,
-    /// As the database calls it, where the file says so.
+    /// As the database calls it, where the file says so and the type does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sql_type: Option<String>,
     pub null: bool,

@@ -47,8 +47,39 @@ const SOURCES: &[(&str, &str)] = &[
     ("worker/questions.rb", include_str!("../../worker/questions.rb")),
     ("worker/reader.rb", include_str!("../../worker/reader.rb")),
     ("worker/reading.rb", include_str!("../../worker/reading.rb")),
+    (
+        "worker/reading/association.rb",
+        include_str!("../../worker/reading/association.rb"),
+    ),
+    (
+        "worker/reading/callbacks.rb",
+        include_str!("../../worker/reading/callbacks.rb"),
+    ),
+    (
+        "worker/reading/database.rb",
+        include_str!("../../worker/reading/database.rb"),
+    ),
+    (
+        "worker/reading/declared.rb",
+        include_str!("../../worker/reading/declared.rb"),
+    ),
+    ("worker/reading/job.rb", include_str!("../../worker/reading/job.rb")),
+    ("worker/reading/model.rb", include_str!("../../worker/reading/model.rb")),
     ("worker/reading/names.rb", include_str!("../../worker/reading/names.rb")),
+    (
+        "worker/reading/outside.rb",
+        include_str!("../../worker/reading/outside.rb"),
+    ),
+    ("worker/reading/page.rb", include_str!("../../worker/reading/page.rb")),
     ("worker/reading/place.rb", include_str!("../../worker/reading/place.rb")),
+    (
+        "worker/reading/schema.rb",
+        include_str!("../../worker/reading/schema.rb"),
+    ),
+    (
+        "worker/reading/tables.rb",
+        include_str!("../../worker/reading/tables.rb"),
+    ),
     ("worker/reading/text.rb", include_str!("../../worker/reading/text.rb")),
     ("worker/record.rb", include_str!("../../worker/record.rb")),
     ("worker/rspec.rb", include_str!("../../worker/rspec.rb")),

@@ -78,6 +78,8 @@ const PURE: &[&str] = &[
     "reading/budget",
     "reading/check",
     "reading/controller",
+    "reading/job",
+    "reading/model",
     "reading/routes",
     "reading/ruby_statements",
     "reading/schema",

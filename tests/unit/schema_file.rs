@@ -2,14 +2,15 @@
 
 use serde_json::{Value, json};
 
+use coatepec::error::{Kind, Result};
 use coatepec::reading::schema::{Detail, Schema};
-use coatepec::reading::schema_file::{Files, Refused, from_files, is_migration, is_schema};
+use coatepec::reading::schema_file::{Files, from_files, is_migration, is_schema};
 use coatepec::reading::{schema_ruby, schema_sql};
 
 const SCHEMA: &str = include_str!("../../fixture_app/db/schema.rb");
 const AUDIT: &str = include_str!("../../fixture_app/db/audit_schema.rb");
 
-fn read(schemas: &[(&str, &str)], migrations: &[&str], arguments: &Schema) -> Result<Value, Refused> {
+fn read(schemas: &[(&str, &str)], migrations: &[&str], arguments: &Schema) -> Result<Value> {
     let schemas: Vec<_> = schemas
         .iter()
         .map(|(file, text)| ((*file).to_owned(), (*text).to_owned()))
@@ -211,10 +212,10 @@ fn a_table_of_another_database_is_named_with_or_without_it() {
 #[test]
 fn what_is_not_there_is_refused_with_what_was_probably_meant() {
     let refused = read(&[("db/schema.rb", SCHEMA)], &[], &of_table("widget")).unwrap_err();
-    assert_eq!(refused.code, "table_not_found");
+    assert_eq!(refused.kind, Kind::TableNotFound);
     assert_eq!(refused.hint.as_deref(), Some("did you mean `widgets`?"));
     let refused = read(&[("app/x.rb", "")], &[], &Schema::default()).unwrap_err();
-    assert_eq!(refused.code, "no_schema_file");
+    assert_eq!(refused.kind, Kind::NoDatabase);
 }
 
 #[test]
@@ -425,11 +426,11 @@ fn structure_of_postgresql_is_understood() {
             { "name": "tags", "type": "text", "sql_type": "text[]", "null": true, "default": "{}", "array": true },
             { "name": "price", "type": "decimal", "sql_type": "numeric(8,2)", "null": true, "default": 0.5,
               "precision": 8, "scale": 2 },
-            { "name": "order", "type": "integer", "sql_type": "integer", "null": true, "default": -1 },
+            { "name": "order", "type": "integer", "null": true, "default": -1 },
             { "name": "seen_at", "type": "datetime", "sql_type": "timestamp(6) without time zone", "null": false,
               "default_function": "now()" },
             { "name": "at", "type": "timestamptz", "sql_type": "timestamp with time zone", "null": true },
-            { "name": "full_name", "type": "text", "sql_type": "text", "null": true, "virtual": true,
+            { "name": "full_name", "type": "text", "null": true, "virtual": true,
               "default_function": "((name)::text || 'x'::text)" },
         ])
     );
@@ -517,11 +518,11 @@ fn structure_of_sqlite_is_understood() {
     assert_eq!(table["primary_key"], "id");
     assert_eq!(
         table["columns"][0],
-        json!({ "name": "id", "type": "integer", "sql_type": "integer", "null": false })
+        json!({ "name": "id", "type": "integer", "null": false })
     );
     assert_eq!(
         table["columns"][3],
-        json!({ "name": "price", "type": "decimal", "sql_type": "decimal", "null": true, "virtual": true,
+        json!({ "name": "price", "type": "decimal", "null": true, "virtual": true,
                 "default_function": "cents / 100.0" })
     );
     assert_eq!(

@@ -50,6 +50,13 @@ module Coatepec
           string.size > CHARACTERS ? "#{string[0, CHARACTERS]}… (#{string.size} characters)" : string
         end
 
+        # Why something can't be told: an exception in one line, without addresses in memory.
+        def reason(error)
+          failure = Failure.of(error)
+          first = failure[:message].lines.first.to_s.strip
+          text("#{failure[:class]}: #{first.gsub(/0x\h{6,}/, "0x…")}")
+        end
+
         # The name of a class or module, whatever the class itself calls its name; nil if it has none.
         def real_name(mod) = NAME.bind_call(mod)
 

@@ -1,0 +1,50 @@
+//! Arguments of `rails_job`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::schema::MAX_LIMIT;
+use super::{Arguments, check_constant, check_range, check_text, invalid};
+use crate::error::Result;
+
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// Such as `Ops::SweepJob`. Without a name: the list of all.
+    pub name: Option<String>,
+    /// Default: any of them.
+    pub kind: Option<JobKind>,
+    /// Of the list, only rows that contain this text, in any case.
+    pub query: Option<String>,
+    /// Of the list. Default 100.
+    #[schemars(range(min = 1, max = 200))]
+    pub limit: Option<u32>,
+    pub offset: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum JobKind {
+    Job,
+    Mailer,
+    Channel,
+}
+
+impl Arguments for Job {
+    const WHAT: &'static str = "job";
+    const RESULT: &'static [(&'static str, &'static str)] =
+        &[("classes", "array"), ("matched", "integer"), ("next_offset", "integer")];
+
+    fn check(&self) -> Result<()> {
+        let listed = self.query.is_some() || self.limit.is_some() || self.offset.is_some();
+        if let Some(name) = &self.name {
+            check_constant("name", name)?;
+            if listed {
+                let problem = "`query`, `limit` and `offset` belong to the list of all";
+                return Err(invalid(problem.to_owned(), "leave them out, or leave out `name`"));
+            }
+        }
+        check_text("query", self.query.as_deref())?;
+        check_range("limit", self.limit, 1, MAX_LIMIT)
+    }
+}

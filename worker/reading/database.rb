@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+module Coatepec
+  module Reading
+    # The test databases as they are now: nothing is believed that was remembered of them, and none is made.
+    module Database
+      # How Rails says that there is no such database, or nobody who serves it.
+      UNAVAILABLE = %w[ActiveRecord::NoDatabaseError ActiveRecord::ConnectionNotEstablished
+                       ActiveRecord::AdapterNotSpecified].freeze
+
+      # A file of SQLite comes into being by being opened, and so does its directory. Looking must not do that.
+      module Existing
+        private
+
+        def new_connection(...)
+          return super unless Database.no_file?(db_config)
+
+          raise ::ActiveRecord::NoDatabaseError, "there is no file #{db_config.database}"
+        end
+      end
+
+      class << self
+        # To be called before each question.
+        def fresh
+          pools.each { |pool| forget(pool) }
+          forget_models
+          restore_memory
+        end
+
+        # By the name of its configuration; the first one is `primary`. Replicas are the same database.
+        def all = pools.uniq { |pool| pool.db_config.name }
+
+        # @yieldparam [ActiveRecord::ConnectionAdapters::AbstractAdapter]
+        def with(owner, &)
+          owner.respond_to?(:with_connection) ? owner.with_connection(&) : yield(owner.connection)
+        end
+
+        def name_of(model) = model.connection_pool.db_config.name
+
+        def unavailable?(error) = UNAVAILABLE.any? { |name| error.class.ancestors.any? { |klass| klass.name == name } }
+
+        def no_file?(config)
+          return false unless config.adapter.to_s.include?("sqlite")
+
+          path = config.database.to_s
+          !in_memory?(config) && !path.start_with?("file:") && !File.exist?(File.expand_path(path, Rails.root))
+        end
+
+        private
+
+        def pools
+          handler = ::ActiveRecord::Base.connection_handler
+          handler.connection_pool_list(:all).sort_by { |pool| pool.db_config.name == "primary" ? 0 : 1 }
+        end
+
+        def forget(pool)
+          pool.extend(Existing) unless pool.is_a?(Existing)
+          cache = pool.respond_to?(:schema_reflection) ? pool.schema_reflection : pool.schema_cache
+          cache&.clear!
+        rescue StandardError
+          nil
+        end
+
+        # What each class found in its table, and its key unless the class names it itself.
+        def forget_models
+          derived.each { |model| model.instance_variable_set(:@primary_key, not_set) }
+          ::ActiveRecord::Base.subclasses.each do |model|
+            model.reset_column_information
+          rescue StandardError
+            nil
+          end
+        end
+
+        # Known before anybody has asked a class for its key.
+        def derived
+          @derived ||= ::ActiveRecord::Base.descendants.select do |model|
+            not_set && model.instance_variable_get(:@primary_key).equal?(not_set)
+          end
+        end
+
+        def not_set
+          keys = ::ActiveRecord::AttributeMethods::PrimaryKey::ClassMethods
+          keys.const_get(:PRIMARY_KEY_NOT_SET) if keys.const_defined?(:PRIMARY_KEY_NOT_SET)
+        end
+
+        # What is in memory was lost with the last connection.
+        def restore_memory
+          primary = all.first
+          return unless primary && in_memory?(primary.db_config)
+
+          Coatepec.load_part("memory_database") unless Coatepec.const_defined?(:MemoryDatabase)
+          MemoryDatabase.restore
+        end
+
+        def in_memory?(config) = config.database.to_s.match?(/:memory:|mode=memory/)
+      end
+    end
+  end
+end

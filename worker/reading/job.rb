@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+%w[declared callbacks page outside].each do |name|
+  Coatepec.load_part("reading/#{name}") unless Coatepec::Reading.const_defined?(name.capitalize, false)
+end
+
+module Coatepec
+  module Reading
+    # Jobs, mailers and channels: what works outside of a request.
+    module Job
+      # With the class that each kind inherits from, if the app has its framework, and what tells of it.
+      KINDS = { "job" => ["ActiveJob::Base", JobClass], "mailer" => ["ActionMailer::Base", MailerClass],
+                "channel" => ["ActionCable::Channel::Base", ChannelClass] }.freeze
+
+      class << self
+        def call(arguments)
+          Declared.fresh
+          name, kind = arguments.values_at(:name, :kind)
+          name ? { classes: [find(name, kind)] } : list(arguments)
+        end
+
+        private
+
+        def find(name, kind)
+          found = bases(kind).filter_map { |one, base| (klass = Names.find(name, base)) && [one, klass] }
+          refuse(name, kind) if found.empty?
+
+          kind, klass = found.first
+          { kind: kind, name: Text.real_name(klass), at: Place.of_module(klass), **KINDS[kind].last.new(klass).to_h }
+        end
+
+        # With what resembles the name, of whatever kind.
+        def refuse(name, kind)
+          known = bases(kind)
+          raise Refused.new("job_not_found", "the app does not load the framework of a #{kind}") if known.empty?
+
+          near = known.find { |_kind, base| Names.near(name, names(base)).any? } || known.first
+          Names.refuse("job_not_found", kind || "job, mailer or channel", name, near.last)
+        end
+
+        def names(base) = Names.all(base).map { |klass| Text.real_name(klass) }
+
+        def bases(kind)
+          wanted = kind ? KINDS.slice(kind) : KINDS
+          wanted.filter_map { |one, (base, _part)| (found = base.safe_constantize) && [one, found] }
+        end
+
+        def list(arguments)
+          rows = bases(arguments[:kind]).flat_map { |kind, base| Names.all(base).map { |klass| row(kind, klass) } }
+          query = arguments[:query]&.downcase
+          rows.select! { |row| row.values.any? { |value| value.downcase.include?(query) } } if query
+          Page.of(:classes, rows, arguments)
+        end
+
+        def row(kind, klass)
+          { kind: kind, name: Text.real_name(klass), queue_name: (JobClass.new(klass).queue_name if kind == "job"),
+            at: Place.of_module(klass) }.compact
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,252 @@
+# frozen_string_literal: true
+
+%w[database tables declared callbacks page association].each do |name|
+  Coatepec.load_part("reading/#{name}") unless Coatepec::Reading.const_defined?(name.capitalize, false)
+end
+
+module Coatepec
+  module Reading
+    # What a model of ActiveRecord is made of. Each part is told by itself: what one of them can't tell, the others can.
+    class Model
+      FIELDS = %w[columns associations validators enums scopes callbacks indexes foreign_keys attributes sti concerns
+                  methods].freeze
+      # Of one list of one model.
+      ITEMS = 200
+
+      class << self
+        def call(arguments)
+          refuse_all unless defined?(::ActiveRecord::Base)
+          Database.fresh
+          Declared.fresh
+          names = arguments[:names] || (arguments[:name] && [arguments[:name]])
+          names ? { models: models(names, arguments) } : list(arguments)
+        end
+
+        def find(name)
+          found = Names.find(name, ::ActiveRecord::Base)
+          found || Names.refuse("model_not_found", "ActiveRecord model", name, ::ActiveRecord::Base)
+        end
+
+        private
+
+        def refuse_all = raise(Refused.new("model_not_found", "the app does not load ActiveRecord"))
+
+        # One name that is wrong is an error; of several, the others are told.
+        def models(names, arguments)
+          names.uniq.map do |name|
+            new(find(name), arguments[:fields] || []).to_h
+          rescue Refused => e
+            raise if names.size == 1
+
+            { name: Text.text(name), error: { code: e.code, message: e.message, hint: e.hint }.compact }
+          end
+        end
+
+        def list(arguments)
+          all = Names.all(::ActiveRecord::Base).reject { |model| Text.real_name(model).include?("HABTM_") }
+          rows = all.map { |model| row(model) }
+          query = arguments[:query]&.downcase
+          rows = rows.select { |row| mentions?(row, query) } if query
+          Page.of(:models, rows, arguments)
+        end
+
+        def mentions?(row, query) = row.values_at(:name, :table_name).compact.any? { |it| it.downcase.include?(query) }
+
+        def row(model)
+          abstract = model.abstract_class? || nil
+          { name: Text.real_name(model), table_name: abstract ? nil : model.table_name, abstract_class: abstract,
+            at: Place.of_module(model) }.compact
+        rescue StandardError, SystemStackError
+          { name: Text.real_name(model) }
+        end
+      end
+
+      def initialize(model, fields)
+        @model = model
+        @asked = fields
+        @errors = []
+      end
+
+      def to_h
+        head = head()
+        found = FIELDS.to_h { |name| [name, (attempt(name) { send(name) } unless skipped?(name))] }
+        shown = found.slice(*@asked).compact.transform_values { |list| list.is_a?(Array) ? list.first(ITEMS) : list }
+        counts = counts(found, shown)
+        { **head, **shown, counts: counts.empty? ? nil : counts, errors: errors }.compact
+      end
+
+      private
+
+      attr_reader :model
+
+      def head
+        { name: Text.real_name(model), at: Place.of_module(model), abstract_class: abstract?,
+          table_name: (attempt("table_name") { model.table_name } unless abstract?),
+          primary_key: (attempt("primary_key") { primary_key } unless abstract?),
+          database: attempt("database") { Database.name_of(model) } }.compact
+      end
+
+      def abstract? = model.abstract_class? || false
+
+      def skipped?(field) = abstract? && %w[columns indexes foreign_keys attributes sti].include?(field)
+
+      # Of what was not asked for, and of what was cut.
+      def counts(found, shown)
+        sizes = found.select { |_name, list| list.is_a?(Array) }.transform_values(&:size)
+        sizes.reject { |name, size| shown.key?(name) && size <= ITEMS }
+      end
+
+      # One reason stands once, whatever it kept from being told.
+      def errors
+        grouped = @errors.group_by { |error| error.slice(:code, :message) }
+        found = grouped.map { |error, all| { **error, fields: all.map { |one| one[:field] } } }
+        found unless found.empty?
+      end
+
+      def attempt(field)
+        yield
+      rescue Refused => e
+        @errors << { field: field, code: e.code, message: e.message }
+        nil
+      rescue StandardError, SystemStackError, ScriptError => e
+        @errors << { field: field, **trouble(e) }
+        nil
+      end
+
+      def trouble(error)
+        code = Database.unavailable?(error) ? "database_unavailable" : "unreadable"
+        { code: code, message: Text.reason(error) }
+      end
+
+      # From the database, unless the class names it: a table without a key has none.
+      def primary_key
+        key = model.primary_key
+        key.is_a?(Array) ? key.map(&:to_s) : key
+      end
+
+      # @yieldparam connection
+      def in_table
+        Database.with(model) do |connection|
+          name = model.table_name
+          next yield connection, name if name && connection.data_source_exists?(name)
+
+          where = "the test database `#{Database.name_of(model)}`"
+          raise Refused.new("table_not_found", "there is no table `#{Text.text(name.to_s)}` in #{where}")
+        end
+      end
+
+      def columns = in_table { |connection, table| Tables.columns(connection, table) }
+
+      def indexes = in_table { |connection, table| Tables.indexes(connection, table) }
+
+      def foreign_keys = in_table { |connection, table| Tables.foreign_keys(connection, table) }
+
+      def associations = Association.of(model)
+
+      # A class declares one validator for each line; a concern may repeat the line.
+      def validators
+        found = model.validators.map do |validator|
+          attributes = validator.respond_to?(:attributes) ? validator.attributes.map(&:to_s) : nil
+          options = Text.options(validator.options.except(:class))
+          { name: Text.class_name(validator.class), attributes: attributes, options: options.empty? ? nil : options,
+            at: validator_place(validator.class) }.compact
+        end
+        found.uniq
+      end
+
+      # Of the app's own, which may have no name.
+      def validator_place(klass)
+        places = %i[validate_each validate].map { |name| Place.of_method(klass, name) }
+        places.find { |place| Place.own?(place) }
+      end
+
+      def enums
+        model.defined_enums.map do |name, values|
+          shown = values.first(ITEMS).map { |label, value| [Text.text(label), Text.value(value)] }
+          { name: name, values: shown.to_h }
+        end
+      end
+
+      def scopes
+        found = own_classes.flat_map { |klass| scopes_of(klass) }.uniq
+        placed = found.map { |name| { name: name, at: Declared.at(model, ["scope"], name) }.compact }
+        defaults = model.default_scopes.map { |scope| default_scope(scope) }
+        defaults + placed.map { |scope| scope[:at] || !enum?(scope[:name]) ? scope : { **scope, enum: true } }
+      end
+
+      def own_classes = model.ancestors.grep(Class).take_while { |klass| !klass.equal?(::ActiveRecord::Base) }
+
+      # They are methods that Rails defines, all in one place.
+      def scopes_of(klass)
+        klass.singleton_methods(false).sort.select do |name|
+          file, = klass.singleton_class.instance_method(name).source_location
+          file&.end_with?("active_record/scoping/named.rb")
+        end.map(&:to_s)
+      end
+
+      def default_scope(scope)
+        { name: "default_scope", at: Place.of(scope.respond_to?(:scope) ? scope.scope : scope) }.compact
+      end
+
+      def enum?(scope)
+        labels = model.defined_enums.values.flat_map(&:keys).map { |label| label.gsub(/\W+/, "_") }
+        labels.any? { |label| scope.include?(label) }
+      end
+
+      def callbacks = Callbacks.of(model, model.__callbacks.keys)
+
+      # What the class makes of its columns, and what it has beside them.
+      def attributes
+        columns = in_table { |connection, table| connection.columns(table).to_h { |found| [found.name, found.type] } }
+        types = model.attribute_types.filter_map { |name, type| attribute(name, type, columns) }
+        types + stored + aliases
+      end
+
+      # @see ActiveRecord: these say what is done to the value of a column
+      KINDS = { "EnumType" => "enum", "Serialized" => "serialized", "EncryptedAttributeType" => "encrypted",
+                "NormalizedValueType" => "normalized" }.freeze
+
+      def attribute(name, type, columns)
+        kind = KINDS[Text.class_name(Text::CLASS.bind_call(type)).split("::").last]
+        return if columns.key?(name) && kind.nil? && type.type == columns[name]
+
+        { name: name, type: type.type&.to_s, kind: kind, column: columns.key?(name) ? nil : false }.compact
+      end
+
+      def stored
+        model.stored_attributes.flat_map { |store, names| names.map { |name| { name: name.to_s, store: store.to_s } } }
+      end
+
+      def aliases
+        found = model.attribute_aliases.except("id_value")
+        found.map { |name, original| { name: name, alias_of: original } }
+      end
+
+      # Single table inheritance; nil where there is none.
+      def sti
+        column = model.inheritance_column
+        return unless in_table { |connection, table| connection.columns(table).any? { |found| found.name == column } }
+
+        below = Names.all(model).map { |klass| Text.real_name(klass) }
+        { base_class: Text.real_name(model.base_class), inheritance_column: column, type: model.sti_name,
+          descendants: below }
+      end
+
+      def concerns
+        mods = model.included_modules - ::ActiveRecord::Base.included_modules
+        found = mods.map { |mod| { name: Text.real_name(mod), at: Place.of_module(mod) } }
+        found.select { |mod| mod[:name] && mod[:at] && !Callbacks.rails?(mod[:at]) }
+      end
+
+      # Public, and written in the app.
+      def methods
+        instance = model.public_instance_methods(false).sort.map { |name| ["##{name}", model.instance_method(name)] }
+        own = model.singleton_methods(false).sort.map do |name|
+          [".#{name}", model.singleton_class.instance_method(name)]
+        end
+        placed = (own + instance).map { |name, method| { name: name, at: Place.of(method) } }
+        placed.select { |method| Place.own?(method[:at]) }
+      end
+    end
+  end
+end
