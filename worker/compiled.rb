@@ -14,8 +14,13 @@ module Coatepec
 
     # In front of `Bootsnap::CompileCache::Native`; the handlers know how to do without it.
     module Distrust
-      def fetch(cache_dir, path, handler, arguments)
-        Compiled.trusted?(path) ? super : handler.input_to_output(READ.call(path), arguments)
+      # The directory comes first, and since Bootsnap 1.25 or so a namespace; then handlers are told the path, too.
+      def fetch(*given)
+        path, handler, arguments = given.last(3)
+        return super if Compiled.trusted?(path)
+
+        told = given.size > 4 ? [path, arguments] : [arguments]
+        handler.input_to_output(READ.call(path), *told)
       end
     end
 

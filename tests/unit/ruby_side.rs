@@ -37,3 +37,8 @@ fn no_exception_text_or_descriptor_is_too_odd_for_the_ruby_side() {
 fn no_value_place_or_name_of_an_app_is_too_odd_to_be_told() {
     passes("reading_test.rb");
 }
+
+#[test]
+fn models_tables_and_jobs_of_an_app_are_told_and_nothing_else_is_touched() {
+    passes("reading_data_test.rb");
+}

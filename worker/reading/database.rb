@@ -20,8 +20,9 @@ module Coatepec
       end
 
       class << self
-        # To be called before each question.
+        # To be called before each question. A connection that is still there may be lost.
         def fresh
+          Fork.disconnect
           pools.each { |pool| forget(pool) }
           forget_models
           restore_memory

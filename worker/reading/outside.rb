@@ -79,7 +79,7 @@ module Coatepec
 
       def perform = place_of(:perform)
 
-      def arguments = perform ? parameters(:perform) : []
+      def arguments = Callbacks.rails?(Place.of_method(klass, :perform)) ? [] : parameters(:perform)
 
       def retry_on
         macros.select { |handler, _names| retries?(handler) }.map do |handler, names|

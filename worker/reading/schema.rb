@@ -26,7 +26,7 @@ module Coatepec
         Database.fresh if defined?(::ActiveRecord::Base)
         refuse("the app has no database") unless defined?(::ActiveRecord::Base)
         @databases = Database.all.map { |pool| look_into(pool) }
-        refuse(nobody) if @databases.all? { |found| found[:tables].empty? }
+        refuse(nobody) if @databases.first[:error] || @databases.all? { |found| found[:tables].empty? }
         answer(chosen)
       end
 
@@ -65,9 +65,17 @@ module Coatepec
       def migrations(pool, connection)
         context = pool.respond_to?(:migration_context) ? pool.migration_context : connection.migration_context
         done = context.get_all_versions
-        { version: done.max&.to_s, pending: context.migrations.reject { |found| done.include?(found.version) } }
-      rescue StandardError
-        { pending: [] } # A file with an impossible name, say: no reason to tell nothing of the tables.
+        files = Array(context.migrations_paths).flat_map { |path| migration_files(path) }
+        { version: done.max&.to_s, pending: files.reject { |file| done.include?(file[:version].to_i) } }
+      end
+
+      # By their names only, which need not be good ones: they are not loaded.
+      def migration_files(path)
+        files = Dir.glob("**/[0-9]*_*.rb", base: path).map { |file| File.expand_path(file, path) }
+        files.filter_map do |file|
+          version, name = File.basename(file).match(/\A(\d+)_([^.]+)/)&.captures
+          version && { version: version, name: Text.text(name), file: Text.text(file) }
+        end
       end
 
       def chosen
@@ -109,14 +117,8 @@ module Coatepec
       end
 
       def pending
-        all = @databases.flat_map { |found| found[:pending] }
-        shown = all.sort_by { |migration| [migration.version, migration.name] }.first(PENDING)
-        { pending_migrations: shown.map { |migration| migration(migration) }, pending_count: all.size }
-      end
-
-      def migration(migration)
-        file = migration.filename.to_s.delete_prefix(Coatepec.root)
-        { version: migration.version.to_s, name: migration.name.underscore, file: Text.text(file) }
+        all = @databases.flat_map { |found| found[:pending] }.sort_by { |file| [file[:version].to_i, file[:file]] }
+        { pending_migrations: all.first(PENDING), pending_count: all.size }
       end
 
       def show(table)

@@ -1,0 +1,416 @@
+# frozen_string_literal: true
+
+require_relative "worker_helper"
+
+# What is told of models, tables, jobs, mailers and channels, in the fixture app itself: booted here, from a copy, with
+# databases of its own.
+TREE = Started::TREE
+ROOT = File.realpath(Dir.mktmpdir("coatepec-reading-"))
+FileUtils.cp_r(Dir.children("#{TREE}/fixture_app").map { |name| "#{TREE}/fixture_app/#{name}" }, ROOT)
+FileUtils.rm_rf(Dir["#{ROOT}/storage/*"])
+Minitest.after_run { FileUtils.rm_rf(ROOT) }
+Dir.chdir(ROOT)
+ENV["RAILS_ENV"] = "test"
+
+load "#{TREE}/worker.rb"
+sources = Dir.glob("worker/**/*.rb", base: TREE).to_h { |file| [file, File.read("#{TREE}/#{file}")] }
+Coatepec.instance_variable_set(:@sources, sources)
+parts = %w[json record failure compiled databases held boot fork reading reading/place reading/text reading/names]
+parts.each { |part| Coatepec.load_part(part) }
+Coatepec::Boot.call(ROOT, "config/environment.rb")
+
+# Asking as the reader does.
+module Asking
+  FIELDS = %w[columns associations validators enums scopes callbacks indexes foreign_keys attributes sti concerns
+              methods].freeze
+
+  def ask(what, **arguments)
+    Coatepec::Json.parse(Coatepec::Json.line(Coatepec::Reading.call(what, arguments)))
+  ensure
+    Coatepec::Fork.disconnect
+  end
+
+  def model(name, *fields) = ask("model", name: name, fields: fields.map(&:to_s)).fetch(:models).first
+
+  def refused(what, **arguments)
+    assert_raises(Coatepec::Reading::Refused) { ask(what, **arguments) }
+  end
+
+  def execute(*statements)
+    pool = ActiveRecord::Base.connection_pool
+    pool.with_connection { |connection| statements.each { |sql| connection.execute(sql) } }
+  ensure
+    Coatepec::Fork.disconnect
+  end
+end
+
+module Databases
+  class << self
+    def make
+      ActiveRecord::Schema.verbose = false
+      ActiveRecord::Migration.suppress_messages do
+        ActiveRecord::Tasks::DatabaseTasks.load_schema_current(:ruby, nil, "test")
+      end
+      ActiveRecord::Base.establish_connection(:test)
+      Coatepec::Fork.disconnect
+    end
+  end
+end
+Databases.make
+
+class ModelTest < Minitest::Test
+  include Asking
+
+  def teardown
+    execute("DROP TABLE IF EXISTS extras")
+  end
+
+  def test_a_missing_table_is_not_a_table_without_columns
+    extra = model("Extra", :columns, :associations)
+    refute(extra.key?(:columns))
+    assert_equal("widget_id", extra[:associations].first[:foreign_key])
+    assert_equal([["table_not_found", %w[columns indexes foreign_keys attributes sti]]],
+                 extra[:errors].map { |error| error.values_at(:code, :fields) })
+    assert_match(/`extras` in the test database `primary`/, extra[:errors].first[:message])
+  end
+
+  def test_a_table_that_came_went_or_changed_is_told_as_it_is_now
+    execute("CREATE TABLE extras (id integer primary key, widget_id integer)")
+    assert_equal(%w[id widget_id], columns("Extra"))
+    execute("ALTER TABLE extras ADD COLUMN note text")
+    assert_equal(%w[id widget_id note], columns("Extra"))
+    execute("DROP TABLE extras")
+    assert_equal("table_not_found", model("Extra")[:errors].first[:code])
+  end
+
+  def test_a_key_that_changed_is_told_as_it_is_now
+    { "a integer, b integer, primary key (a, b)" => %w[a b], "code text primary key" => "code" }.each do |columns, key|
+      execute("CREATE TABLE extras (#{columns})")
+      assert_equal(key, model("Extra")[:primary_key])
+      execute("DROP TABLE extras")
+    end
+  end
+
+  def columns(name) = model(name, :columns)[:columns].map { |column| column[:name] }
+
+  def test_a_base_class_has_no_table_and_is_no_error
+    base = model("ApplicationRecord", *FIELDS)
+    assert_equal(true, base[:abstract_class])
+    refute(base.key?(:table_name))
+    refute(base.key?(:errors))
+  end
+
+  def test_keys_of_several_columns_are_lists
+    assert_equal(%w[order_ref position], model("LineItem")[:primary_key])
+    note = model("LineNote", :associations)[:associations].first
+    assert_equal(%w[order_ref position], note[:foreign_key])
+    assert_equal("ops_things", model("Ops::Thing")[:table_name])
+    assert_equal("audit", model("Event")[:database])
+  end
+
+  def test_validators_of_every_kind_are_told
+    told = model("Widget", :validators)[:validators]
+    options = told.to_h { |one| [one[:name].split("::").last, one[:options]] }
+    assert_equal({ with: "/\\A[[:print:]]+\\z/" }, options["FormatValidator"])
+    assert_equal("1..Infinity", options["InclusionValidator"][:in])
+    assert_equal("proc at app/models/widget.rb:18", options["ExclusionValidator"][:in])
+    assert_equal([{ name: "PriceLimitValidator", at: "app/validators/price_limit_validator.rb:3" },
+                  { name: "anonymous subclass of ActiveModel::Validator", at: "app/models/widget.rb:22" }], told.last(2))
+  end
+
+  def test_a_child_shares_the_table_of_its_base
+    gadget = model("Gadget", :sti)
+    assert_equal("widgets", gadget[:table_name])
+    assert_equal(%w[Widget Gadget], gadget[:sti].values_at(:base_class, :type))
+    refute(model("Event", :sti).key?(:sti))
+  end
+
+  def test_an_association_that_leads_nowhere_is_told_as_far_as_it_goes
+    batch, rows, comments = model("Legacy::Import", :associations)[:associations]
+    assert_equal(%w[VanishedBatch vanished_batch_id], batch.values_at(:class_name, :foreign_key))
+    assert_match(/\ANameError: .*VanishedBatch/, batch[:error])
+    assert_equal([nil, nil], [rows[:error], comments[:error]])
+    assert_equal("importable", comments[:as])
+  end
+
+  def test_what_belongs_to_many_keeps_its_macro_and_hides_its_join
+    widget = model("Widget", :associations)
+    names = widget[:associations].map { |one| one[:name] }
+    assert_equal(%w[maker parts suppliers comments latest_comment tags], names)
+    tags = widget[:associations].last
+    assert_equal(%w[has_and_belongs_to_many Tag tags_widgets], tags.values_at(:macro, :class_name, :join_table))
+    assert_empty(ask("model")[:models].select { |row| row[:name].include?("HABTM") })
+  end
+
+  def test_scopes_have_places_and_those_of_enums_say_so
+    scopes = model("Widget", :scopes)[:scopes].to_h { |scope| [scope[:name], scope[:at] || scope[:enum]] }
+    assert_equal("app/models/widget.rb:30", scopes["cheaper_than"])
+    assert_equal("app/models/concerns/sluggable.rb:8", scopes["slugged"])
+    assert_equal([true, true], scopes.values_at("kind_big", "not_live"))
+  end
+
+  def test_of_several_names_each_is_told_by_itself
+    told = ask("model", names: %w[Event Evnt Kernel])[:models]
+    assert_equal([nil, "model_not_found", "model_not_found"], told.map { |one| one.dig(:error, :code) })
+    assert_equal("did you mean `Event`?", told[1][:error][:hint])
+  end
+
+  def test_counts_come_by_themselves_and_not_beside_the_lists
+    assert_equal({ columns: 5, associations: 0, validators: 1 },
+                 model("Event")[:counts].slice(:columns, :associations, :validators))
+    refute(model("Event", :columns)[:counts].key?(:columns))
+  end
+
+  def test_the_list_is_paged
+    first = ask("model", limit: 3)
+    second = ask("model", limit: 200, offset: first[:next_offset])
+    assert_equal([3, 3], [first[:models].size, first[:next_offset]])
+    assert_nil(second[:next_offset])
+    assert_equal(first[:matched], first[:models].size + second[:models].size)
+    assert_equal(%w[Billing::Invoice], ask("model", query: "OICES")[:models].map { |row| row[:name] })
+  end
+end
+
+class OddModelTest < Minitest::Test
+  include Asking
+
+  def setup
+    Object.const_set(:Odd, Class.new(ApplicationRecord) { self.table_name = "widgets" })
+  end
+
+  def teardown
+    Object.send(:remove_const, :Odd)
+  end
+
+  def test_what_overflows_or_raises_keeps_the_rest_from_nothing
+    raised = { validators: SystemStackError, defined_enums: NotImplementedError, stored_attributes: SyntaxError }
+    raised.each do |name, error|
+      Odd.define_singleton_method(name) { raise error, "at #{ROOT}/app/x.rb #{Object.new.inspect}" }
+    end
+    odd = model("Odd", *FIELDS)
+    assert_equal([["unreadable", %w[validators]], ["unreadable", %w[enums]], ["unreadable", %w[attributes]]],
+                 odd[:errors].map { |one| one.values_at(:code, :fields) }.reject { |one| one.last == %w[scopes] })
+    assert_equal(12, odd[:columns].size)
+    refute_match(/0x\h{6}|#{ROOT}/, odd.to_s)
+  end
+
+  def test_an_endless_method_is_one_field_that_is_missing
+    Odd.define_singleton_method(:validators) { validators }
+    odd = model("Odd", :validators, :enums)
+    assert_equal([], odd[:enums])
+    assert_match(/SystemStackError/, odd[:errors].first[:message])
+  end
+
+  def test_long_lists_are_cut_and_counted
+    Odd.validates(:name, inclusion: { in: (1..500).map(&:to_s) })
+    Odd.enum(:volts, (1..300).to_h { |number| ["v#{number}", number] })
+    odd = model("Odd", :validators, :enums, :scopes)
+    options = odd[:validators].last[:options]
+    assert_equal([500, true], options.values_at(:in_count, :in_truncated))
+    assert_equal(200, odd[:enums].first[:values].size)
+    assert_equal([200, 600], [odd[:scopes].size, odd[:counts][:scopes]])
+  end
+
+  def test_conditions_of_callbacks_are_told
+    Odd.before_save(:name_it, if: [:new?, -> { true }], unless: :done?)
+    Odd.after_commit(-> { 1 }, on: %i[create destroy])
+    saved, committed = model("Odd", :callbacks)[:callbacks].sort_by { |one| one[:callback] }.reverse
+    assert_equal(["before_save", "name_it", ["done?"]], saved.values_at(:callback, :filter, :unless))
+    assert_equal("new?", saved[:if].first)
+    assert_equal(["after_commit", "block", %w[create destroy]], committed.values_at(:callback, :filter, :on))
+  end
+
+  def test_what_an_attribute_is_made_of
+    Odd.attribute(:virt, :integer)
+    Odd.alias_attribute(:title, :name)
+    Odd.store_accessor(:slug, :colour)
+    told = model("Odd", :attributes)[:attributes].to_h { |one| [one[:name], one.except(:name)] }
+    assert_equal({ virt: { type: "integer", column: false }, title: { alias_of: "name" }, colour: { store: "slug" } },
+                 told.transform_keys(&:to_sym).slice(:virt, :title, :colour))
+  end
+end
+
+class NamesTest < Minitest::Test
+  include Asking
+
+  HOSTILE = ["Kernel", "Object", "File", "ENV", "ActiveRecord::Base", "QuoteRequest", "Ops", "Legacy", "PriceList",
+             "::Widget", "Widget::", "Widget; system('x')", "widget", "Wïdget", "Widget\n", "", "A" * 10_000,
+             "Widget::Widget", "Bait", "Bait::X", "Widgetry::Application", "\u0000", "Object::Widget", "💎"].freeze
+
+  # Nothing of the app runs, nothing is loaded and nothing is queried for a name that is no model's, job's, mailer's or
+  # channel's.
+  def test_what_is_no_such_name_resolves_nothing
+    bait = "#{ROOT}/bait.rb"
+    File.write(bait, "Bait = 1\n")
+    Object.autoload(:Bait, bait)
+    ask("model", name: "Widget")
+    ran, queries = watched { HOSTILE.each { |name| refuse_all(name) } }
+    assert_equal([], ran)
+    assert_equal([], queries)
+    assert_equal(bait, Object.autoload?(:Bait))
+  end
+
+  def test_what_is_said_is_short_and_helps
+    error = refused("model", name: "A" * 10_000)
+    assert_operator(error.message.size, :<, 200)
+    assert_equal("did you mean `Widget`?", refused("model", name: "Wigdet").hint)
+    assert_equal("did you mean `Ops::Thing`?", refused("model", name: "Thing").hint)
+    assert_equal("did you mean `RepriceWidgetsJob`?", refused("job", name: "RepriceWidgetJob").hint)
+  end
+
+  # Of no question, whatever it tells.
+  def test_no_rows_are_read
+    names = ask("model")[:models].map { |row| row[:name] }
+    _ran, queries = watched do
+      names.each_slice(20) { |slice| ask("model", names: slice, fields: FIELDS) }
+      ask("schema", detail: "full")
+      ask("job")
+    end
+    refute_empty(queries)
+    tables = ask("schema", detail: "names")[:tables].map { |name| name.split(".").last }
+    rows = queries.grep(/\b(?:FROM|INTO|UPDATE)\s+"?(?:#{Regexp.union(tables)})\b/i)
+    assert_equal([], rows)
+  end
+
+  private
+
+  def refuse_all(name)
+    %w[model job].each { |what| refused(what, name: name) }
+    ask("model", names: [name, name.reverse])
+  rescue Coatepec::Reading::Refused
+    nil
+  end
+
+  # Methods of the app that ran (its tables' prefixes are asked for by Rails), and what its databases were asked.
+  def watched(&)
+    ran = []
+    queries = []
+    trace = TracePoint.new(:call) { |point| ran << "#{point.path}:#{point.lineno}" if own?(point) }
+    sql = ->(*, payload) { queries << payload[:sql] }
+    ActiveSupport::Notifications.subscribed(sql, "sql.active_record") { trace.enable(&) }
+    [ran, queries]
+  end
+
+  def own?(point) = point.path.start_with?("#{ROOT}/") && point.method_id != :table_name_prefix
+end
+
+class SchemaTest < Minitest::Test
+  include Asking
+
+  def table(name, **more) = ask("schema", table: name, **more)[:tables].first
+
+  def test_tables_of_all_databases_are_told
+    told = ask("schema")
+    assert_equal("database", told[:source])
+    assert_equal([["primary", 15], ["audit", 1]], told[:databases].map { |one| one.values_at(:name, :tables) })
+    assert_equal("audit.events", ask("schema", query: "EVENT", detail: "names")[:tables].last)
+    assert_equal(table("events"), table("audit.events"))
+  end
+
+  def test_what_was_made_a_moment_ago_is_there
+    execute("CREATE TABLE fresh (id integer primary key, at datetime DEFAULT CURRENT_TIMESTAMP)",
+            "CREATE VIEW totals AS SELECT count(*) AS n FROM fresh")
+    assert_equal({ name: "at", type: "datetime", null: true, default_function: "CURRENT_TIMESTAMP" },
+                 table("fresh")[:columns][1])
+    view = table("totals")
+    assert_equal([true, nil, ["n"]], [view[:view], view[:primary_key], view[:columns].map { |one| one[:name] }])
+  ensure
+    execute("DROP VIEW IF EXISTS totals", "DROP TABLE IF EXISTS fresh")
+    assert_equal("table_not_found", refused("schema", table: "fresh").code)
+  end
+
+  def test_a_migration_that_did_not_run_is_pending
+    file = "db/audit_migrate/20990101000000_add_actor.rb"
+    File.write(file, "raise 'never loaded'")
+    told = ask("schema", detail: "names")
+    assert_equal([[{ version: "20990101000000", name: "add_actor", file: file }], 1],
+                 told.values_at(:pending_migrations, :pending_count))
+  ensure
+    File.delete(file)
+    assert_equal(0, ask("schema")[:pending_count])
+  end
+
+  def test_a_table_that_is_not_there_is_refused_with_what_was_meant
+    error = refused("schema", table: "widgits")
+    assert_equal(["table_not_found", "did you mean `widgets`?"], [error.code, error.hint])
+  end
+
+  def test_a_lost_connection_is_made_anew
+    ActiveRecord::Base.connection_pool.with_connection { |connection| connection.raw_connection.close }
+    assert_equal("widgets", table("widgets")[:name])
+  end
+
+  # Nor does looking make one.
+  def test_without_a_database_nothing_is_made_up
+    files = Dir["storage/*"]
+    files.each { |file| File.rename(file, "#{ROOT}/#{File.basename(file)}.away") }
+    Coatepec::Fork.disconnect
+    assert_equal("no_database", refused("schema").code)
+    maker = model("Maker", :columns, :validators)
+    assert_equal(%w[database_unavailable], maker[:errors].map { |error| error[:code] }.uniq)
+    assert_equal(2, maker[:validators].size)
+    assert_empty(Dir["storage/*"])
+  ensure
+    files.each { |file| File.rename("#{ROOT}/#{File.basename(file)}.away", file) }
+  end
+end
+
+class JobTest < Minitest::Test
+  include Asking
+
+  def told(name, **more) = ask("job", name: name, **more)[:classes].first
+
+  def test_a_job_is_told_without_being_made
+    job = told("RepriceWidgetsJob")
+    assert_equal("block at app/jobs/reprice_widgets_job.rb:5", job[:queue_name])
+    assert_equal([%w[percent required], %w[ids optional], %w[round_to keyword]], job[:arguments].map(&:values))
+    assert_equal([{ exceptions: ["ActiveRecord::Deadlocked"], attempts: 3, wait: 5,
+                    at: "app/jobs/reprice_widgets_job.rb:6" }], job[:retry_on])
+    assert_equal([["RepriceWidgetsJob::NothingToDo", "app/jobs/reprice_widgets_job.rb:7"],
+                  ["ActiveJob::DeserializationError", "app/jobs/application_job.rb:2"]],
+                 job[:discard_on].map { |one| [*one[:exceptions], one[:at]] })
+    assert_equal(["before_perform check_percent app/jobs/reprice_widgets_job.rb:20",
+                  "after_perform block app/jobs/reprice_widgets_job.rb:10"],
+                 job[:callbacks].map { |one| one.values_at(:callback, :filter, :at).join(" ") })
+  end
+
+  def test_queue_and_priority_are_as_declared_or_the_default
+    assert_equal(["ops", 10], told("Ops::SweepJob").values_at(:queue_name, :queue_priority))
+    assert_equal(["default", nil], told("ApplicationJob").values_at(:queue_name, :perform))
+  end
+
+  def test_odd_declarations_are_told
+    job = Class.new(ApplicationJob) do
+      retry_on(IOError, EOFError, wait: ->(count) { count }, attempts: :unlimited, queue: :slow)
+      retry_on(KeyError, wait: 2.minutes)
+      rescue_from(ArgumentError, with: :shrug)
+      def perform(*, key:, **, &) = key
+    end
+    Object.const_set(:OddJob, job)
+    odd = told("OddJob")
+    by_first = odd[:retry_on].to_h { |one| [one[:exceptions], one.slice(:attempts, :wait, :queue)] }
+    assert_equal({ attempts: "unlimited", wait: "proc", queue: "slow" },
+                 by_first[%w[IOError EOFError]].transform_values { |value| value.sub(/ at .*/, "") })
+    assert_equal([{ exceptions: ["ArgumentError"], with: "shrug" }], odd[:rescue_from])
+    assert_equal(%w[rest keyword_required keyword_rest block], odd[:arguments].map { |one| one[:kind] })
+  ensure
+    Object.send(:remove_const, :OddJob)
+  end
+
+  def test_mailers_and_channels_are_told
+    mailer = told("WidgetMailer")
+    assert_equal([{ name: "went_live", at: "app/mailers/widget_mailer.rb:4",
+                    views: ["app/views/widget_mailer/went_live.text.erb"] }], mailer[:actions])
+    assert_equal({ from: "shop@widgets.test" }, mailer[:default])
+    assert_equal("before_action", mailer[:callbacks].first[:callback])
+    channel = told("WidgetChannel")
+    assert_equal([{ name: "ask", at: "app/channels/widget_channel.rb:6" }], channel[:actions])
+    assert_equal([{ code: "stream_from \"widgets\"", at: "app/channels/widget_channel.rb:3" }], channel[:streams])
+  end
+
+  def test_a_name_of_another_kind_is_none
+    assert_equal("job_not_found", refused("job", name: "WidgetMailer", kind: "job").code)
+    assert_equal(%w[mailer], ask("job", kind: "mailer")[:classes].map { |row| row[:kind] }.uniq)
+    assert_equal(%w[RepriceWidgetsJob], ask("job", query: "REPRICE")[:classes].map { |row| row[:name] })
+  end
+end
