@@ -4,6 +4,7 @@
 //! A run that times out, crashes or fails to boot is not an error: it is an outcome (`run::outcome`).
 
 use std::fmt;
+use std::sync::Arc;
 
 /// The kinds of error, stable across releases. The code is what programs match on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub enum Kind {
     /// The app failed, or did not answer, while it was asked about itself.
     ReadFailed,
     ReadTimedOut,
+    /// No run of that id is kept.
+    RunNotFound,
     /// There is nothing of that name and kind.
     ControllerNotFound,
     ModelNotFound,
@@ -55,6 +58,7 @@ impl Kind {
             Kind::ReloadFailed => "reload_failed",
             Kind::ReadFailed => "read_failed",
             Kind::ReadTimedOut => "read_timed_out",
+            Kind::RunNotFound => "run_not_found",
             Kind::ControllerNotFound => "controller_not_found",
             Kind::ModelNotFound => "model_not_found",
             Kind::TableNotFound => "table_not_found",
@@ -92,6 +96,7 @@ impl Kind {
             | Kind::BootFailed
             | Kind::ReloadFailed
             | Kind::ReadFailed
+            | Kind::RunNotFound
             | Kind::ControllerNotFound
             | Kind::ModelNotFound
             | Kind::TableNotFound
@@ -104,7 +109,7 @@ impl Kind {
 }
 
 /// An error with its next step.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Error {
     pub kind: Kind,
     /// What happened, without a final full stop.
@@ -113,7 +118,7 @@ pub struct Error {
     pub hint: Option<String>,
     /// More about it, for programs.
     pub details: Option<Box<serde_json::Value>>,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -155,7 +160,7 @@ impl Error {
 
     #[must_use]
     pub fn source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
-        self.source = Some(Box::new(source));
+        self.source = Some(Arc::new(source));
         self
     }
 }

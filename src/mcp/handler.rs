@@ -1,5 +1,7 @@
 //! From MCP requests to the supervisor and back.
 
+use std::time::Duration;
+
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
@@ -9,12 +11,19 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde::Serialize;
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments;
-use super::tools::{self, NoArguments, Reading, Restarted, RuntimeStatus, SpecRun, parse};
-use crate::error::{Error, Result};
+use super::progress::Reporter;
+use super::tools::{self, NoArguments, Reading, Restarted, RunResult, Running, RuntimeStatus, SpecRun, parse};
+use crate::error::{Error, Kind, Result};
 use crate::supervisor::Supervisor;
+use crate::supervisor::runs::{Answer, Found, Ongoing};
+
+/// Seconds after which a run that goes on is answered with `running`: less than any client waits for an answer (60 s in the
+/// TypeScript SDK).
+const WAIT_SECONDS: u64 = 45;
 
 /// How long a client may keep the list of tools: it changes with the binary only.
 const TOOLS_TTL_MS: u64 = 3_600_000;
@@ -44,21 +53,40 @@ impl Handler {
         tool.map_or(Ok(()), |tool| arguments::check(&tool.input_schema, arguments))
     }
 
-    async fn call(self, name: String, arguments: Value, cancel: CancellationToken) -> Result<CallToolResult> {
+    async fn call(self, name: String, arguments: Value, caller: Caller) -> Result<CallToolResult> {
         if let Some(reading) = Reading::named(&name) {
             let question = (reading.question)(arguments)?;
-            return success(&self.supervisor.read(question, cancel).await?);
+            return success(&self.supervisor.read(question, caller.cancel).await?);
         }
         match name.as_str() {
-            tools::STATUS => self.status(parse(arguments)?, cancel).await,
+            tools::STATUS => self.status(parse(arguments)?, caller.cancel).await,
             tools::RESTART => {
                 parse::<NoArguments>(arguments)?;
                 self.restart().await
             }
-            _ => {
-                let input: SpecRun = parse(arguments)?;
-                success(&self.supervisor.run(input.into(), cancel).await?)
-            }
+            tools::RESULT => self.result(parse(arguments)?, caller).await,
+            _ => self.run(parse(arguments)?, caller).await,
+        }
+    }
+
+    async fn run(self, input: SpecRun, caller: Caller) -> Result<CallToolResult> {
+        let wait = input.wait_seconds;
+        let ongoing = self.supervisor.begin(input.into()).await?;
+        wait_for(&ongoing, wait, caller).await
+    }
+
+    async fn result(self, input: RunResult, caller: Caller) -> Result<CallToolResult> {
+        let unknown = |()| {
+            let message = format!("`{}` is no id of a run", input.run_id);
+            Error::new(Kind::InvalidArguments, message).hint("it is `run_id` of an earlier answer, such as `run-7`")
+        };
+        match self.supervisor.found(input.run_id.parse().map_err(unknown)?)? {
+            Found::Ongoing(ongoing) => wait_for(&ongoing, input.wait_seconds, caller).await,
+            Found::Over(over) => match (input.failure, input.output) {
+                (Some(number), _) => success(&over.failure(number)?),
+                (None, Some(stream)) => success(&over.page(stream, input.offset.unwrap_or(0))?),
+                (None, None) => success(&over.report()),
+            },
         }
     }
 
@@ -74,6 +102,41 @@ impl Handler {
             ended_boot_id: self.supervisor.restart().await,
             next: "booting; calls wait for it",
         })
+    }
+}
+
+/// Waits for the end of a run, telling how far it is, and answers with the end or, after a time that every client has, with
+/// what is known.
+async fn wait_for(ongoing: &Ongoing, wait_seconds: Option<u64>, caller: Caller) -> Result<CallToolResult> {
+    let telling = caller
+        .reporter
+        .map(|reporter| AbortOnDrop(tokio::spawn(reporter.tell(ongoing.progress()))));
+    let at_most = Duration::from_secs(wait_seconds.unwrap_or(WAIT_SECONDS));
+    let answer = ongoing.wait(Some(at_most), &caller.cancel).await;
+    drop(telling);
+    match answer? {
+        Answer::Over(over) => success(&over.report()),
+        Answer::Running(progress) => success(&Running {
+            run_id: ongoing.id.to_string(),
+            outcome: "running",
+            progress,
+            seconds: ongoing.since.elapsed().as_secs_f64().round(),
+            hint: "call rails_run_result with this run_id to go on waiting",
+        }),
+    }
+}
+
+/// Who called, and how to tell them.
+struct Caller {
+    cancel: CancellationToken,
+    reporter: Option<Reporter>,
+}
+
+struct AbortOnDrop(JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 
@@ -115,7 +178,11 @@ impl ServerHandler for Handler {
             return Ok(failure(&error).into());
         }
         // A task of its own, so that a panic is an answer and not the end of the session.
-        let call = tokio::spawn(self.clone().call(name, Value::Object(arguments), context.ct));
+        let caller = Caller {
+            reporter: Reporter::of(&context),
+            cancel: context.ct,
+        };
+        let call = tokio::spawn(self.clone().call(name, Value::Object(arguments), caller));
         let result = call
             .await
             .unwrap_or_else(|error| Err(Error::internal("the call failed").source(error)));

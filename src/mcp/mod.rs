@@ -4,6 +4,7 @@
 
 mod arguments;
 mod handler;
+mod progress;
 pub mod schema;
 mod tools;
 mod transport;

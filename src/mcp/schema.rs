@@ -44,6 +44,17 @@ pub(super) fn of_output<T: JsonSchema>() -> Arc<JsonObject> {
     Arc::new(schema)
 }
 
+/// Of a run: a report, or as much as is known of a run that goes on.
+pub(super) fn of_run<T: JsonSchema>() -> Arc<JsonObject> {
+    let mut schema = Arc::unwrap_or_clone(of_output::<T>());
+    schema.insert("required".into(), json!(["run_id"]));
+    if let Some(fields) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        fields.insert("outcome".into(), json!({ "type": "string" }));
+        fields.insert("progress".into(), json!({ "type": "object" }));
+    }
+    Arc::new(schema)
+}
+
 /// Of a result whose fields are known by name and type.
 pub(super) fn of_named_fields(fields: &[(&str, &str)]) -> Arc<JsonObject> {
     let fields = fields.iter();

@@ -17,14 +17,17 @@ use crate::reading::model::Model;
 use crate::reading::routes::Routes;
 use crate::reading::schema::Schema;
 use crate::reading::{Arguments, Question};
+use crate::run::progress::Progress;
 use crate::run::report::Report;
 use crate::supervisor::board::Status;
 use crate::supervisor::call::RunArguments;
+use crate::supervisor::results::StreamName;
 
 pub(super) const SPEC_RUN: &str = "rails_spec_run";
 /// Accepted for `rails_spec_run`, and not listed.
 pub(super) const SPEC_RUN_ALIAS: &str = "rails_test_run";
 pub(super) const STATUS: &str = "rails_runtime_status";
+pub(super) const RESULT: &str = "rails_run_result";
 pub(super) const RESTART: &str = "rails_runtime_restart";
 
 /// What the server is good for, told to the model once. Clients cut it at 2 KB.
@@ -62,6 +65,35 @@ pub(super) struct SpecRun {
     include_stdout: Option<IncludeStdout>,
     /// `never`: a fresh process, slower. Default `auto`.
     fork: Option<Fork>,
+    /// Answer `running` with a `run_id` after so many seconds. Default 45.
+    #[schemars(range(min = 0, max = 900))]
+    pub(super) wait_seconds: Option<u64>,
+}
+
+/// Arguments of `rails_run_result`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunResult {
+    pub(super) run_id: String,
+    /// How long to wait for its end. Default 45.
+    #[schemars(range(min = 0, max = 900))]
+    pub(super) wait_seconds: Option<u64>,
+    /// Only this failure, in full; from 1.
+    pub(super) failure: Option<usize>,
+    /// A page of what it printed.
+    pub(super) output: Option<StreamName>,
+    /// Where the page begins, from `next_offset`.
+    pub(super) offset: Option<usize>,
+}
+
+/// A run that goes on after the time to wait.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Running {
+    pub(super) run_id: String,
+    pub(super) outcome: &'static str,
+    pub(super) progress: Progress,
+    pub(super) seconds: f64,
+    pub(super) hint: &'static str,
 }
 
 /// Arguments of `rails_runtime_status`.
@@ -153,7 +185,7 @@ impl From<SpecRun> for RunArguments {
 
 /// Whether there is a tool of this name, listed or not.
 pub(super) fn exists(name: &str) -> bool {
-    [SPEC_RUN, SPEC_RUN_ALIAS, STATUS, RESTART].contains(&name) || Reading::named(name).is_some()
+    [SPEC_RUN, SPEC_RUN_ALIAS, RESULT, STATUS, RESTART].contains(&name) || Reading::named(name).is_some()
 }
 
 /// Of arguments that fit the schema; what remains is what a schema can't say.
@@ -173,13 +205,19 @@ pub(super) fn all() -> Vec<Tool> {
             SPEC_RUN,
             "Run RSpec or Minitest by file, directory, line or name in the warm Rails process and get a structured verdict: \
              failures with message, diff, backtrace and the selector that reruns each.",
-            (schema::of_input::<SpecRun>(), schema::of_output::<Report>()),
+            (schema::of_input::<SpecRun>(), schema::of_run::<Report>()),
             // Specs write to the test database and may write files; nothing else is touched.
             ToolAnnotations::with_title("Run specs")
                 .read_only(false)
                 .destructive(false)
                 .idempotent(false)
                 .open_world(false),
+        ),
+        tool(
+            RESULT,
+            "Goes on waiting for a run that is `running`, or fetches more of one that is over.",
+            (schema::of_input::<RunResult>(), schema::of_run::<Report>()),
+            reads_only("Run result"),
         ),
         tool(
             STATUS,

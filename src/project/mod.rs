@@ -15,6 +15,7 @@ mod policy;
 mod refusal;
 pub mod roots;
 pub mod selector;
+pub mod since;
 pub mod suffix;
 pub mod tree;
 

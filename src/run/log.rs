@@ -78,10 +78,11 @@ impl RunLog {
     /// Beyond [`DETAILS`] in all, examples are still counted, but what they have to tell is dropped: a run that never
     /// ends must not fill the supervisor.
     pub fn apply(&mut self, mut record: Record) {
-        if *self.pid.get_or_insert(record.pid) != record.pid {
+        if !self.believes(&record) {
             self.ignored += 1;
             return;
         }
+        self.pid = Some(record.pid);
         self.bytes += weight(&record.e);
         if self.bytes > DETAILS {
             self.stripped += u64::from(strip(&mut record.e));
@@ -89,8 +90,18 @@ impl RunLog {
         self.on(record.e);
     }
 
+    /// Whether it is of the run's own process; of a fresh one, the first to speak is.
+    pub fn believes(&self, record: &Record) -> bool {
+        self.pid.is_none_or(|pid| pid == record.pid)
+    }
+
     pub fn ignore_line(&mut self) {
         self.ignored += 1;
+    }
+
+    /// About how many bytes of records it has kept.
+    pub fn bytes(&self) -> usize {
+        self.bytes.min(DETAILS)
     }
 
     pub fn count(&self, status: ExampleStatus) -> u32 {

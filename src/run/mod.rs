@@ -8,10 +8,12 @@ pub mod mode;
 pub mod outcome;
 pub mod output;
 pub mod paths;
+pub mod progress;
 pub mod report;
 pub mod state;
 
 use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// Wall time of a run, in seconds: the least, the default and the most.
@@ -24,6 +26,15 @@ pub struct RunId(pub u64);
 impl fmt::Display for RunId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "run-{}", self.0)
+    }
+}
+
+impl FromStr for RunId {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let number = text.strip_prefix("run-").ok_or(())?;
+        number.parse().map(RunId).map_err(|_| ())
     }
 }
 

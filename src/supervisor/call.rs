@@ -1,19 +1,15 @@
 //! One call to run specs: what the caller gave, checked, and how the answer finds its way back.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tokio::sync::oneshot;
-use tokio_util::sync::CancellationToken;
-
+use super::runs::{Ongoing, Served};
 use super::setup::Setup;
 use crate::config::{Config, Fork, IncludeStdout};
 use crate::error::{Error, Kind, Result};
 use crate::project::{self, Filter, Refusal, Rules, Selection};
 use crate::run::output::clip;
-use crate::run::report::{Report, View};
+use crate::run::report::View;
 use crate::run::{Limits, TIMEOUT_SECONDS};
 
 /// Bytes of an example name: longer than any description a person writes.
@@ -22,7 +18,7 @@ const EXAMPLE_BYTES: usize = 10_000;
 const MIB: u64 = 1024 * 1024;
 
 /// What a caller may say. `None` is the project's default.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunArguments {
     pub paths: Vec<String>,
     pub example: Option<String>,
@@ -49,23 +45,19 @@ pub struct Checked {
 #[derive(Debug)]
 pub struct Queued {
     pub checked: Checked,
-    pub since: Instant,
-    pub cancel: CancellationToken,
-    /// Set as soon as a process of the run may exist: from then on only its end is an answer.
-    pub begun: Arc<AtomicBool>,
     /// Calls that were to be served before this one when it came; the queue counts them.
     pub ahead: usize,
-    pub reply: oneshot::Sender<Result<Report>>,
+    pub served: Served,
 }
 
 impl Queued {
-    /// The caller is gone, and nothing was begun.
-    pub fn abandoned(&self) -> bool {
-        self.cancel.is_cancelled()
+    pub fn ongoing(&self) -> &Ongoing {
+        self.served.ongoing()
     }
 
-    pub fn begin(&self) {
-        self.begun.store(true, Ordering::Release);
+    /// Nobody wants it any more.
+    pub fn abandoned(&self) -> bool {
+        self.ongoing().cancel.is_cancelled()
     }
 }
 

@@ -11,6 +11,7 @@ use tokio::net::unix::pipe;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::runs::Ongoing;
 use crate::process::fds;
 use crate::process::keeper::Exit;
 use crate::process::kernel_view::{self, KernelThread};
@@ -72,7 +73,7 @@ pub async fn forked(
     keeper: Pid,
     request: RunRequest,
     limits: Limits,
-    cancel: &CancellationToken,
+    ongoing: &Ongoing,
 ) -> Result<Ran, NotStarted> {
     let (given, pipes) = give().map_err(refused)?;
     let fds = given.each_ref().map(AsFd::as_fd);
@@ -93,16 +94,11 @@ pub async fn forked(
     // It waits for this byte; a child that died meanwhile is seen by its end.
     let _ = go.write_all(b"g");
     let watched = Watched::new(stdout, stderr, events, RunLog::of_child(pid), limits);
-    Ok(watched.watch(&Process::Forked(child), cancel).await)
+    Ok(watched.watch(&Process::Forked(child), ongoing).await)
 }
 
 /// Runs in a process of its own.
-pub async fn spawned(
-    plan: &Plan,
-    request: &RunRequest,
-    limits: Limits,
-    cancel: &CancellationToken,
-) -> Result<Ran, NotStarted> {
+pub async fn spawned(plan: &Plan, request: &RunRequest, limits: Limits, ongoing: &Ongoing) -> Result<Ran, NotStarted> {
     let (launch, pipes) = plan.spawn(request).map_err(refused)?;
     let kept = spawn::spawn(launch).map_err(|error| NotStarted::Refused(error.to_string()))?;
     let root = timeout(limits.deadline, kept.started())
@@ -112,7 +108,7 @@ pub async fn spawned(
     let log = RunLog::of_fresh_process();
     let watched = Watched::new(pipes.stdout, pipes.stderr, pipes.events, log, limits);
     Ok(watched
-        .watch(&Process::Spawned(Spawned::hold(kept, root)), cancel)
+        .watch(&Process::Spawned(Spawned::hold(kept, root)), ongoing)
         .await)
 }
 
@@ -284,7 +280,7 @@ impl Watched {
         }
     }
 
-    async fn watch(mut self, process: &Process<'_>, cancel: &CancellationToken) -> Ran {
+    async fn watch(mut self, process: &Process<'_>, ongoing: &Ongoing) -> Ran {
         let started = Instant::now();
         let mut ended = None;
         let mut over_before_stop = false;
@@ -292,7 +288,7 @@ impl Watched {
             deadline: started + self.limits.deadline,
         };
         while !matches!(state, State::Done { .. }) {
-            let event = self.next_event(state, process, cancel).await;
+            let event = self.next_event(state, process, ongoing).await;
             let (next, actions) = state.on(event, Instant::now(), self.limits.grace);
             if event == Event::Exited {
                 ended.get_or_insert_with(Instant::now);
@@ -310,13 +306,14 @@ impl Watched {
     }
 
     /// Waits for whatever can happen in this state. Records come first: what was said before the end counts.
-    async fn next_event(&mut self, state: State, process: &Process<'_>, cancel: &CancellationToken) -> Event {
+    async fn next_event(&mut self, state: State, process: &Process<'_>, ongoing: &Ongoing) -> Event {
+        let cancel = &ongoing.cancel;
         let draining = matches!(state, State::Draining { .. });
         let running = matches!(state, State::Running { .. });
         loop {
             tokio::select! {
                 biased;
-                line = next_line(&mut self.events) => if let Some(event) = self.hear(line) {
+                line = next_line(&mut self.events) => if let Some(event) = self.hear(line, ongoing) {
                     return event;
                 },
                 () = process.exited(), if !draining => return Event::Exited,
@@ -358,11 +355,14 @@ impl Watched {
     }
 
     /// Takes a line of the events pipe; some are events for the machine, too.
-    fn hear(&mut self, line: Result<Option<Vec<u8>>, LineError>) -> Option<Event> {
+    fn hear(&mut self, line: Result<Option<Vec<u8>>, LineError>, ongoing: &Ongoing) -> Option<Event> {
         match line {
             Ok(Some(line)) => match serde_json::from_slice::<Record>(&line) {
                 Ok(record) => {
                     let told = matches!(record.e, RunEvent::Threads { .. });
+                    if self.log.believes(&record) {
+                        ongoing.on_progress(|progress| progress.note(&record.e));
+                    }
                     self.log.apply(record);
                     return told.then_some(Event::Told);
                 }

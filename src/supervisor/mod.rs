@@ -12,7 +12,9 @@ mod lease;
 pub mod lock;
 pub mod queue;
 mod reading;
+pub mod results;
 pub mod rewrites;
+pub mod runs;
 mod serving;
 pub mod setup;
 mod steward;
@@ -21,11 +23,9 @@ mod watcher;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -33,11 +33,14 @@ use tokio_util::sync::CancellationToken;
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::process::spawn;
+use crate::project::since::{anything_since, file_time};
 use crate::reading::Question;
+use crate::run::RunId;
 use crate::run::report::Report;
 use board::{Defaults, Status};
 use call::{Checked, Queued, RunArguments};
-use queue::{NotQueued, QUEUE};
+use queue::{NotQueued, QUEUE, Queue};
+use runs::{Answer, Found, Ongoing, Served};
 use setup::Setup;
 use steward::Office;
 use warm::Warm;
@@ -71,35 +74,71 @@ impl Supervisor {
         &self.root
     }
 
-    /// Runs what was named. Answered with a report whatever the run amounts to.
+    /// Runs what was named, and waits for the end. Answered with a report whatever the run amounts to.
     ///
     /// # Errors
-    /// What is wrong with the call or the project's settings; `busy` when too many calls wait; `cancelled` when the
-    /// caller went away before the run began.
+    /// As of [`Supervisor::begin`], and `cancelled` when the caller went away before the run began.
     pub async fn run(&self, arguments: RunArguments, cancel: CancellationToken) -> Result<Report> {
-        let since = Instant::now();
+        match self.begin(arguments).await?.wait(None, &cancel).await? {
+            Answer::Over(over) => Ok(over.report()),
+            Answer::Running(_) => unreachable!("it was waited for without a limit"),
+        }
+    }
+
+    /// Has what was named run, or finds the run of the very same that is waiting or under way, if it is of the files as
+    /// they are now.
+    ///
+    /// # Errors
+    /// What is wrong with the call or the project's settings; `busy` when too many calls wait.
+    pub async fn begin(&self, arguments: RunArguments) -> Result<Arc<Ongoing>> {
         // Calls join the queue in the order they came, however long the check of each takes.
-        let turn = self.intake.lock().await;
+        let _turn = self.intake.lock().await;
+        if let Some(same) = self.same(&arguments).await {
+            return Ok(same);
+        }
+        let asked = file_time();
         let root = self.root.clone();
-        let checked = spawn_blocking(move || Checked::new(&root, arguments))
+        let given = arguments.clone();
+        let checked = spawn_blocking(move || Checked::new(&root, given))
             .await
             .map_err(panicked)??;
-        let (reply, answer) = oneshot::channel();
-        let begun = Arc::new(AtomicBool::new(false));
+        let ongoing = self.office.runs.open(&arguments, asked);
         let queued = Queued {
             checked,
-            since,
-            cancel: cancel.clone(),
-            begun: Arc::clone(&begun),
             ahead: 0,
-            reply,
+            served: Served::new(Arc::clone(&ongoing), self.office.runs.clone()),
         };
         let ticket = self.office.queue.join(queued).map_err(not_queued)?;
-        drop(turn);
-        tokio::select! {
-            answer = answer => answer.unwrap_or_else(|_| Err(going_away())),
-            () = abandoned(&cancel, &begun) => Err(cancelled(self.office.queue.leave(ticket))),
-        }
+        tokio::spawn(leave_when_abandoned(
+            self.office.queue.clone(),
+            ticket,
+            Arc::clone(&ongoing),
+        ));
+        Ok(ongoing)
+    }
+
+    async fn same(&self, arguments: &RunArguments) -> Option<Arc<Ongoing>> {
+        let same = self.office.runs.same(arguments)?;
+        let (root, asked) = (self.root.clone(), same.asked());
+        let changed = spawn_blocking(move || anything_since(&root, asked)).await;
+        (!changed.unwrap_or(true)).then_some(same)
+    }
+
+    /// A run of this session.
+    ///
+    /// # Errors
+    /// `RunNotFound`: there was none, or it is too long ago.
+    pub fn found(&self, id: RunId) -> Result<Found> {
+        let runs = &self.office.runs;
+        let ongoing = runs.ongoing(id).map(Found::Ongoing);
+        ongoing.or_else(|| runs.over(id).map(Found::Over)).ok_or_else(|| {
+            let kept: Vec<String> = runs.kept().iter().take(10).map(RunId::to_string).collect();
+            let hint = match kept.as_slice() {
+                [] => "no run of this session is over yet".to_owned(),
+                some => format!("kept, the last one first: {}", some.join(", ")),
+            };
+            Error::new(Kind::RunNotFound, format!("there is no `{id}`")).hint(hint)
+        })
     }
 
     /// What the app is made of. Never waits for a run.
@@ -194,11 +233,11 @@ fn defaults(config: &Config) -> Defaults {
     }
 }
 
-/// Once a run has begun, only its end is an answer; before, the caller need not wait for a boot it no longer wants.
-async fn abandoned(cancel: &CancellationToken, begun: &AtomicBool) {
-    cancel.cancelled().await;
-    if begun.load(Ordering::Acquire) {
-        std::future::pending::<()>().await;
+/// A call that nobody wants any more makes room, unless it has begun.
+async fn leave_when_abandoned(queue: Queue, ticket: u64, ongoing: Arc<Ongoing>) {
+    tokio::select! {
+        () = ongoing.abandoned() => ongoing.finish(Err(cancelled(queue.leave(ticket)))),
+        () = ongoing.over() => {}
     }
 }
 

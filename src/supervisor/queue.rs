@@ -67,6 +67,8 @@ impl Queue {
         line.tickets += 1;
         let ticket = line.tickets;
         call.ahead = line.waiting.len() + usize::from(line.serving);
+        let ahead = call.ahead;
+        call.ongoing().on_progress(|progress| progress.ahead = ahead);
         line.waiting.push_back((ticket, call));
         self.0.came.notify_one();
         Ok(ticket)
@@ -87,6 +89,7 @@ impl Queue {
         let mut line = self.line();
         let (_, call) = line.waiting.pop_front()?;
         line.serving = true;
+        line.tell_places();
         Some(call)
     }
 
@@ -95,6 +98,7 @@ impl Queue {
         let mut line = self.line();
         let at = line.waiting.iter().position(|(known, _)| *known == ticket)?;
         line.waiting.remove(at);
+        line.tell_places();
         Some(at + usize::from(line.serving))
     }
 
@@ -116,13 +120,23 @@ impl Queue {
     }
 }
 
+impl Line {
+    /// Each call, how many are ahead of it now.
+    fn tell_places(&self) {
+        for (at, (_, call)) in self.waiting.iter().enumerate() {
+            let ahead = at + usize::from(self.serving);
+            call.ongoing().on_progress(|progress| progress.ahead = ahead);
+        }
+    }
+}
+
 impl Waiting {
     fn new(call: &Queued) -> Self {
         let paths = &call.checked.arguments.paths;
         Waiting {
             path: paths.first().cloned().unwrap_or_default(),
             more_paths: paths.len().saturating_sub(1),
-            seconds: seconds_since(call.since),
+            seconds: seconds_since(call.ongoing().since),
         }
     }
 }

@@ -24,12 +24,13 @@ pub(super) struct Serving<'a> {
 }
 
 impl<'a> Serving<'a> {
-    pub(super) fn new(id: RunId, call: &'a Queued) -> Self {
-        let locks = Locks::new(call.checked.limits.deadline, call.cancel.clone());
+    pub(super) fn new(call: &'a Queued) -> Self {
+        let id = call.ongoing().id;
+        let locks = Locks::new(call.checked.limits.deadline, call.ongoing().cancel.clone());
         Serving {
             id,
             call,
-            queued: call.since.elapsed().as_secs_f64(),
+            queued: call.ongoing().since.elapsed().as_secs_f64(),
             locks,
             prepared: Prepared::default(),
         }
@@ -46,12 +47,12 @@ impl<'a> Serving<'a> {
     }
 
     pub(super) async fn fork(&self, board: &Board, lease: &Lease) -> std::result::Result<Ran, NotStarted> {
-        self.call.begin();
+        self.call.ongoing().begin();
         board.running(self.id);
         let checked = &self.call.checked;
         let request = request(self.id, checked, ProcessMode::Fork);
         let keeper = lease.worker.keeper();
-        execute::forked(&lease.zygote, keeper, request, checked.limits, &self.call.cancel).await
+        execute::forked(&lease.zygote, keeper, request, checked.limits, self.call.ongoing()).await
     }
 
     /// For a fresh process; `databases` if they are known.

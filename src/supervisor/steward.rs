@@ -16,17 +16,18 @@ use super::execute::{self, NotStarted, Ran};
 use super::lease::Lease;
 use super::lock::Locks;
 use super::queue::Queue;
+use super::runs::{Over, Runs};
 use super::serving::{self, Serving, cancelled};
 use super::setup::Setup;
 use super::warm::{self, Problem, Shared, Warm};
 use super::watcher::Watcher;
 use crate::config::Fork;
 use crate::error::{Error, Result};
+use crate::run::Limits;
 use crate::run::mode::Decision;
 use crate::run::outcome::End;
 use crate::run::paths::Paths;
-use crate::run::report::{CrashedFork, Facts, Mode, Report};
-use crate::run::{Limits, RunId};
+use crate::run::report::{CrashedFork, Facts, Mode};
 use crate::worker::protocol::ProcessMode;
 
 /// How often a run is tried that never began, because the zygote was gone by then.
@@ -43,6 +44,7 @@ pub(super) async fn serve(root: PathBuf, office: Office, eager: bool) {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Office {
     pub(super) queue: Queue,
+    pub(super) runs: Runs,
     pub(super) board: Board,
     pub(super) warm: Shared,
     /// Somebody else has looked after the tree: other files may count now.
@@ -53,7 +55,7 @@ pub(super) struct Office {
 }
 
 async fn serve_in_order(root: PathBuf, office: &Office, mut work: Option<Work>) {
-    let mut steward = Steward::new(office, 0);
+    let mut steward = Steward::new(office);
     let mut watcher: Option<Watcher> = None;
     loop {
         let work = match work.take() {
@@ -67,7 +69,6 @@ async fn serve_in_order(root: PathBuf, office: &Office, mut work: Option<Work>) 
                 () = office.looked_after.notified() => Work::Nothing,
             },
         };
-        let runs = steward.runs + 1;
         // A task of its own: should it panic, the tree goes with it, and the next call starts with nothing.
         let mut working = tokio::spawn(steward.work(root.clone(), work));
         let done = tokio::select! {
@@ -81,7 +82,7 @@ async fn serve_in_order(root: PathBuf, office: &Office, mut work: Option<Work>) 
             Ok(steward) => steward,
             Err(_) => {
                 *office.warm.lock().await = Warm::default();
-                Steward::new(office, runs)
+                Steward::new(office)
             }
         };
         let warm = office.warm.lock().await;
@@ -116,17 +117,15 @@ fn watch(watcher: Option<Watcher>, booted: Option<&Booted>) -> Option<Watcher> {
 struct Steward {
     warm: Shared,
     board: Board,
-    runs: u64,
     /// What the last fresh process used, for the next one where nothing is booted.
     databases: Option<Vec<String>>,
 }
 
 impl Steward {
-    fn new(office: &Office, runs: u64) -> Steward {
+    fn new(office: &Office) -> Steward {
         Steward {
             warm: Arc::clone(&office.warm),
             board: office.board.clone(),
-            runs,
             databases: None,
         }
     }
@@ -156,13 +155,9 @@ impl Steward {
         if call.abandoned() {
             return;
         }
-        self.runs += 1;
-        let serving = Serving::new(RunId(self.runs), &call);
-        let id = serving.id;
-        let attempt = self.attempt(serving).await;
-        let answer = attempt.map(|attempt| self.report(id, &call, attempt));
-        // A caller that has gone away needs no answer.
-        let _ = call.reply.send(answer);
+        call.ongoing().prepare();
+        let attempt = self.attempt(Serving::new(&call)).await;
+        call.served.finish(attempt.map(|attempt| self.over(&call, attempt)));
         let limit = call.checked.setup.config.max_warm_memory_mib * 1024 * 1024;
         self.warm.lock().await.recycle(limit).await;
     }
@@ -274,14 +269,14 @@ impl Steward {
             return serving.stopped_by(problem);
         }
         self.warm.lock().await.give_up_ports().await;
-        serving.call.begin();
+        serving.call.ongoing().begin();
         self.board.running(serving.id);
         let request = serving::request(serving.id, &serving.call.checked, ProcessMode::Spawn);
         let limits = Limits {
             deadline,
             ..serving.call.checked.limits
         };
-        match execute::spawned(&plan, &request, limits, &serving.call.cancel).await {
+        match execute::spawned(&plan, &request, limits, serving.call.ongoing()).await {
             Ok(ran) => {
                 self.databases = Some(ran.log.databases.clone()).filter(|names| !names.is_empty());
                 Ok(serving.ended(mode, reason, Ok(ran)))
@@ -295,15 +290,18 @@ impl Steward {
         warm.booted().map(|booted| booted.ready.databases.clone())
     }
 
-    fn report(&self, id: RunId, queued: &Queued, attempt: Attempt) -> Report {
+    fn over(&self, queued: &Queued, attempt: Attempt) -> Over {
         let call = &queued.checked;
         let facts = Facts {
             ahead: queued.ahead,
-            ..account::facts(id, call, attempt)
+            ..account::facts(queued.ongoing().id, call, attempt)
         };
-        let report = Report::new(facts, call.view, &Paths::new(call.root(), std::env::home_dir()));
-        self.board.ran(report.mode, report.outcome);
-        report
+        self.board.ran(facts.mode_of_run(), facts.verdict.outcome);
+        Over {
+            facts,
+            view: call.view,
+            paths: Paths::new(call.root(), std::env::home_dir()),
+        }
     }
 }
 

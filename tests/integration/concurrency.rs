@@ -136,7 +136,9 @@ fn a_queued_call_that_is_cancelled_never_runs_and_makes_room() {
     let server = app.server();
     let held = Held::hold(&app, &server);
     let path = tracing_spec(&app, "cancelled");
-    let calls: Vec<Pending> = (0..32).map(|_| server.begin([&path], json!({}))).collect();
+    // The very same call would wait for the first one's run.
+    let calls = (0..32).map(|seed| server.begin([&path], json!({ "seed": seed })));
+    let calls: Vec<Pending> = calls.collect();
     eventually("all are queued", || (server.status()["queued"] == 32).then_some(()));
     calls.iter().for_each(|call| server.cancel(call));
     eventually("none is queued any more", || {

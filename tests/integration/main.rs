@@ -13,6 +13,7 @@ mod keeper;
 mod keeper_lost;
 mod lifetime;
 mod locks;
+mod long_runs;
 mod mcp;
 mod minitest;
 mod minitest_faults;

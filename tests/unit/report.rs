@@ -73,7 +73,7 @@ fn verdict(outcome: Outcome) -> Verdict {
 }
 
 fn report(events: impl IntoIterator<Item = RunEvent>) -> Report {
-    Report::new(facts(log(events)), view(ROOMY), &paths())
+    Report::new(&facts(log(events)), view(ROOMY), &paths())
 }
 
 fn fails_with(id: &str, failure: Failure) -> RunEvent {
@@ -266,7 +266,7 @@ fn passing_examples_are_told_if_asked_for() {
         include_passing: true,
         ..view(ROOMY)
     };
-    let passing = Report::new(facts(log(events())), view, &paths()).passing;
+    let passing = Report::new(&facts(log(events())), view, &paths()).passing;
     assert_eq!(passing.len(), 1);
     assert_eq!(passing[0].id, "spec/a_spec.rb[1:1]");
     assert_eq!(passing[0].description, "does ./spec/a_spec.rb[1:1]");
@@ -293,7 +293,7 @@ fn stdout_is_shown_as_asked_for_and_stderr_whenever_there_is_any() {
             ..facts(log([]))
         };
         let report = Report::new(
-            facts,
+            &facts,
             View {
                 include_stdout,
                 ..view(ROOMY)
@@ -320,7 +320,7 @@ fn streams_without_a_byte_are_left_out() {
         include_stdout: IncludeStdout::Always,
         ..view(ROOMY)
     };
-    let report = Report::new(facts(log([])), view, &paths());
+    let report = Report::new(&facts(log([])), view, &paths());
     assert_eq!((report.stdout, report.stderr), (None, None));
 }
 
@@ -336,7 +336,7 @@ fn what_kept_everything_from_being_loaded_stands_alone() {
         )),
         ..facts(log([]))
     };
-    let report = Report::new(facts, view(ROOMY), &paths());
+    let report = Report::new(&facts, view(ROOMY), &paths());
     assert_eq!(report.mode, None);
     assert_eq!(
         report.error,
@@ -364,7 +364,7 @@ fn a_syntax_error_is_where_it_says_it_is() {
             )
         };
         Report::new(
-            Facts {
+            &Facts {
                 error: Some(error),
                 ..facts(log([]))
             },
@@ -487,7 +487,7 @@ fn where_ruby_can_not_tell_the_kernel_does() {
             kernel_threads: vec![kernel("ruby", true), kernel("vips worker", false)],
             ..facts(log(events))
         };
-        let threads = Report::new(facts, view(ROOMY), &paths()).threads;
+        let threads = Report::new(&facts, view(ROOMY), &paths()).threads;
         threads
             .into_iter()
             .map(|thread| (thread.name, thread.status))
@@ -507,7 +507,7 @@ fn where_ruby_can_not_tell_the_kernel_does() {
 #[test]
 fn what_the_supervisor_knows_is_passed_on() {
     let report = Report::new(
-        Facts {
+        &Facts {
             mode: Mode::SpawnFallback,
             verdict: Verdict {
                 outcome: Outcome::Crashed,
@@ -604,7 +604,7 @@ fn names_in_the_json_are_those_of_the_documentation() {
         stderr: wrote("err"),
         ..facts(log(failing))
     };
-    let json: serde_json::Value = serde_json::from_str(&Report::new(facts, view(ROOMY), &paths()).to_json()).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&Report::new(&facts, view(ROOMY), &paths()).to_json()).unwrap();
     for pointer in [
         "/summary/errors_outside",
         "/failures/0/rerun",

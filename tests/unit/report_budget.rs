@@ -187,7 +187,7 @@ impl Happened {
             include_stdout: IncludeStdout::Always,
             max_bytes,
         };
-        Report::new(self.facts(), view, &paths())
+        Report::new(&self.facts(), view, &paths())
     }
 
     /// All there is to say, and what of it fits.
@@ -307,7 +307,7 @@ fn passing_examples_beyond_the_most_that_are_listed_are_counted() {
         include_stdout: IncludeStdout::Never,
         max_bytes: 1024 * 1024,
     };
-    let report = Report::new(facts(log(passes)), view, &paths());
+    let report = Report::new(&facts(log(passes)), view, &paths());
     assert_eq!(report.passing.len() + report.cut.unwrap_or_default().passing, 700);
 }
 
@@ -320,7 +320,7 @@ fn cut_to(budget: usize, facts: Facts) -> Report {
         include_stdout: IncludeStdout::Always,
         max_bytes: budget,
     };
-    let report = Report::new(facts, view, &paths());
+    let report = Report::new(&facts, view, &paths());
     assert!(report.to_json().len() <= budget);
     report
 }

@@ -21,9 +21,14 @@ const LIST: usize = 100;
 const PASSING: usize = 500;
 
 impl Report {
-    pub fn new(facts: Facts, view: View, paths: &Paths) -> Report {
-        let facts = &facts;
-        budget::fit(Builder { facts, view, paths }.build(), view.max_bytes)
+    pub fn new(facts: &Facts, view: View, paths: &Paths) -> Report {
+        Builder { facts, view, paths }.build().within(view.max_bytes)
+    }
+
+    /// The same in at most so many bytes.
+    #[must_use]
+    pub fn within(self, max_bytes: usize) -> Report {
+        budget::fit(self, max_bytes)
     }
 }
 
@@ -49,7 +54,7 @@ impl Builder<'_> {
         Report {
             run_id: facts.id.to_string(),
             outcome: facts.verdict.outcome,
-            mode: facts.error.is_none().then_some(facts.mode),
+            mode: facts.mode_of_run(),
             mode_reason: facts.mode_reason.clone(),
             summary: self.summary(),
             reason: facts.verdict.reason.as_ref().map(|reason| self.paths.text(reason)),

@@ -26,7 +26,7 @@ pub enum Mode {
 }
 
 /// What the caller wants to see.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
     pub include_passing: bool,
     pub include_stdout: IncludeStdout,
@@ -61,4 +61,16 @@ pub struct Facts {
     pub crashed_fork: Option<CrashedFork>,
     /// Calls that were ahead of this one when it came.
     pub ahead: usize,
+}
+
+impl Facts {
+    /// `None` when nothing was run.
+    pub fn mode_of_run(&self) -> Option<Mode> {
+        self.error.is_none().then_some(self.mode)
+    }
+
+    /// About how many bytes it takes to keep them.
+    pub fn bytes(&self) -> usize {
+        self.stdout.text.len() + self.stderr.text.len() + self.log.bytes()
+    }
 }

@@ -1,5 +1,7 @@
 //! A run that lasts until it is let go.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::{App, Pending, Server, eventually};
@@ -22,6 +24,8 @@ pub(crate) struct Held {
 impl Held {
     pub(crate) fn hold(app: &App, server: &Server) -> Held {
         app.write("spec/held_spec.rb", HELD);
+        // Into the next tick of the clock that files have their times by.
+        std::thread::sleep(Duration::from_millis(20));
         let call = server.begin(["spec/held_spec.rb"], json!({"timeout_seconds": 600}));
         eventually("the run is under way", || app.path("tmp/held").exists().then_some(()));
         Held { call }
@@ -30,6 +34,10 @@ impl Held {
     /// Its end has not been heard of.
     pub(crate) fn is_under_way(&self) -> bool {
         self.call.is_unanswered()
+    }
+
+    pub(crate) fn call(&self) -> &Pending {
+        &self.call
     }
 
     pub(crate) fn release(self, app: &App, server: &Server) -> Value {

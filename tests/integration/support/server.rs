@@ -86,6 +86,8 @@ struct Heard {
     /// Codes of answers to lines that were no requests.
     complaints: Mutex<Vec<i64>>,
     stray: Mutex<Vec<String>>,
+    /// Notifications by their method.
+    told: Mutex<Vec<(String, Value)>>,
 }
 
 /// A call that was sent. Dropping it forgets the answer.
@@ -187,6 +189,10 @@ impl Server {
     pub(crate) fn begin(&self, paths: impl IntoIterator<Item = impl AsRef<str>>, mut arguments: Value) -> Pending {
         let paths: Vec<String> = paths.into_iter().map(|path| path.as_ref().to_owned()).collect();
         arguments["paths"] = json!(paths);
+        // The end is what most tests are about, however long a busy machine takes to get there.
+        if arguments.get("wait_seconds").is_none() {
+            arguments["wait_seconds"] = json!(900);
+        }
         self.call("rails_spec_run", arguments)
     }
 
@@ -255,6 +261,13 @@ impl Server {
     /// Codes of the answers so far to lines that were no requests.
     pub(crate) fn complaints(&self) -> Vec<i64> {
         lock(&self.heard.complaints).clone()
+    }
+
+    /// The parameters of all notifications of this method so far.
+    pub(crate) fn told(&self, method: &str) -> Vec<Value> {
+        let told = lock(&self.heard.told);
+        let of_method = told.iter().filter(|(name, _)| name == method);
+        of_method.map(|(_, params)| params.clone()).collect()
     }
 
     /// Lines on stdout that are no MCP.
@@ -416,7 +429,10 @@ impl Heard {
                 lock(&self.complaints).push(message["error"]["code"].as_i64().unwrap_or_default());
             }
             // A notification.
-            (Some("2.0"), None) if message["method"].is_string() => {}
+            (Some("2.0"), None) if message["method"].is_string() => {
+                let method = message["method"].as_str().unwrap_or_default().to_owned();
+                lock(&self.told).push((method, message["params"].clone()));
+            }
             _ => lock(&self.stray).push(line.to_owned()),
         }
     }

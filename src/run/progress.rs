@@ -1,0 +1,111 @@
+//! How far a run has come, for whoever does not want to wait in silence. Pure.
+
+use serde::Serialize;
+
+use crate::worker::protocol::{ExampleStatus, RunEvent};
+
+/// Failed examples that are named while the run goes on; the report has all of them.
+const NAMED: usize = 100;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Waits for its turn.
+    #[default]
+    Queued,
+    /// Boots, reloads, loads the test helper, or waits for its database.
+    Preparing,
+    /// Loads the named files.
+    Loading,
+    Running,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Progress {
+    pub phase: Phase,
+    /// Calls that are served before this one.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ahead: usize,
+    /// Examples that were selected, once that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub examples: Option<u32>,
+    pub finished: u32,
+    pub failures: u32,
+    /// What runs at this moment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current: Option<String>,
+    /// The first that failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<Failed>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Failed {
+    /// The selector that runs exactly it.
+    pub rerun: String,
+    pub description: String,
+    /// The first line of what went wrong.
+    pub message: String,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+impl Progress {
+    /// Takes note of a record of the run's own process.
+    pub fn note(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Hello {} => self.phase = Phase::Loading,
+            RunEvent::Started(started) => {
+                self.phase = Phase::Running;
+                self.examples = Some(started.selected);
+            }
+            RunEvent::ExampleStarted(example) => self.current = Some(example.description.clone()),
+            RunEvent::ExampleFinished(end) => {
+                self.finished += 1;
+                self.current = None;
+                if end.status == ExampleStatus::Failed {
+                    self.failures += 1;
+                    self.name(end);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn name(&mut self, end: &crate::worker::protocol::ExampleFinished) {
+        if self.failed.len() >= NAMED {
+            return;
+        }
+        let message = end.failure.as_ref().map_or("", |failure| failure.message.trim());
+        self.failed.push(Failed {
+            rerun: crate::run::paths::selector(&end.example.id),
+            description: end.example.description.clone(),
+            message: message.lines().next().unwrap_or_default().to_owned(),
+        });
+    }
+
+    /// In a sentence, for a person.
+    pub fn sentence(&self) -> String {
+        match (self.phase, self.examples) {
+            (Phase::Queued, _) if self.ahead > 0 => format!("{} ahead in the queue", self.ahead),
+            (Phase::Queued, _) => "queued".to_owned(),
+            (Phase::Preparing, _) => "booting, or waiting for the database".to_owned(),
+            (Phase::Loading, _) | (Phase::Running, None) => "loading the files".to_owned(),
+            (Phase::Running, Some(examples)) => {
+                let failures = match self.failures {
+                    0 => String::new(),
+                    1 => ", 1 failure".to_owned(),
+                    more => format!(", {more} failures"),
+                };
+                let current = self.current.as_ref().map(|current| format!(": {current}"));
+                format!(
+                    "{} of {examples}{failures}{}",
+                    self.finished,
+                    current.unwrap_or_default()
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What is left of a run when it is over: all of it, one failure or one output at a time.
+
+use serde::{Deserialize, Serialize};
+
+use super::runs::Over;
+use crate::config::IncludeStdout;
+use crate::error::{Error, Kind, Result};
+use crate::run::output::clip;
+use crate::run::report::{Report, View};
+
+/// Room that a page leaves for the rest of its answer.
+const FRAME_BYTES: usize = 512;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StreamName {
+    Stdout,
+    Stderr,
+}
+
+/// A part of what a run printed.
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
+pub struct Page {
+    pub run_id: String,
+    pub stream: StreamName,
+    /// Bytes of the kept text before this page.
+    pub offset: usize,
+    pub text: String,
+    /// Where the next page begins; absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<usize>,
+    /// Bytes that the run wrote.
+    pub bytes: u64,
+    /// Bytes of them that were not kept.
+    pub dropped: u64,
+}
+
+impl Over {
+    /// With the failure of this number alone, from 1, as whole as it fits.
+    ///
+    /// # Errors
+    /// `InvalidArguments` when there is none of that number.
+    pub fn failure(&self, number: usize) -> Result<Report> {
+        let whole = Report::new(&self.facts, self.whole(), &self.paths);
+        let count = whole.failures.len();
+        let failure = number.checked_sub(1).and_then(|at| whole.failures.get(at).cloned());
+        let failure = failure.ok_or_else(|| {
+            let message = format!("`failure` is {number}, and {} has {count}", whole.run_id);
+            Error::new(Kind::InvalidArguments, message).hint("failures are counted from 1, in the order of the report")
+        })?;
+        let alone = Report {
+            failures: vec![failure],
+            errors_outside: Vec::new(),
+            not_run: Vec::new(),
+            pending: Vec::new(),
+            passing: Vec::new(),
+            stdout: None,
+            stderr: None,
+            skipped: Vec::new(),
+            ..whole
+        };
+        Ok(alone.within(self.view.max_bytes))
+    }
+
+    /// A page of what it printed.
+    ///
+    /// # Errors
+    /// `InvalidArguments` when the text ends before `offset`.
+    pub fn page(&self, stream: StreamName, offset: usize) -> Result<Page> {
+        let captured = match stream {
+            StreamName::Stdout => &self.facts.stdout,
+            StreamName::Stderr => &self.facts.stderr,
+        };
+        let text = self.paths.text(&captured.text);
+        let rest = text.get(offset..).ok_or_else(|| {
+            let message = format!("`offset` is {offset}, and the text has {} bytes", text.len());
+            Error::new(Kind::InvalidArguments, message).hint("begin at 0 and follow `next_offset`")
+        })?;
+        let page = fitting(rest, self.view.max_bytes.saturating_sub(FRAME_BYTES));
+        let next = offset + page.len();
+        Ok(Page {
+            run_id: self.facts.id.to_string(),
+            stream,
+            offset,
+            next_offset: (next < text.len()).then_some(next),
+            text: page,
+            bytes: captured.bytes,
+            dropped: captured.dropped,
+        })
+    }
+
+    fn whole(&self) -> View {
+        View {
+            include_passing: true,
+            include_stdout: IncludeStdout::Always,
+            max_bytes: usize::MAX,
+        }
+    }
+}
+
+/// The beginning of a text that takes no more than `budget` bytes as JSON, and at least a little of it.
+fn fitting(text: &str, budget: usize) -> String {
+    let mut most = budget;
+    loop {
+        let (page, _) = clip(text, most);
+        let as_json = serde_json::to_string(&page).map_or(0, |json| json.len());
+        if as_json <= budget || most < 64 {
+            return page;
+        }
+        most = most * budget / as_json;
+    }
+}

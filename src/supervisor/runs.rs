@@ -1,0 +1,296 @@
+//! The runs of this session: those that wait or are under way, with everyone who waits for their end, and the last ones
+//! that are over, whole.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::call::RunArguments;
+use crate::error::{Error, Kind, Result};
+use crate::run::RunId;
+use crate::run::paths::Paths;
+use crate::run::progress::{Phase, Progress};
+use crate::run::report::{Facts, Report, View};
+
+/// Runs that are kept when they are over, and bytes of all of them together.
+const KEPT: usize = 50;
+const KEPT_BYTES: usize = 32 * 1024 * 1024;
+
+/// A run that is over, to its last byte.
+#[derive(Debug)]
+pub struct Over {
+    pub facts: Facts,
+    pub view: View,
+    pub paths: Paths,
+}
+
+impl Over {
+    pub fn report(&self) -> Report {
+        Report::new(&self.facts, self.view, &self.paths)
+    }
+}
+
+type End = Result<Arc<Over>>;
+
+/// A call to run something, from the moment it was accepted.
+#[derive(Debug)]
+pub struct Ongoing {
+    pub id: RunId,
+    pub since: Instant,
+    /// Ends the run.
+    pub(super) cancel: CancellationToken,
+    progress: watch::Sender<Progress>,
+    end: watch::Sender<Option<End>>,
+    /// Those who wait for the end at this moment.
+    waiting: AtomicUsize,
+    /// By the clock of files: what is saved later may not be in it.
+    asked: SystemTime,
+    /// A process of it may exist.
+    begun: CancellationToken,
+}
+
+/// What one who waits gets.
+#[derive(Debug)]
+pub enum Answer {
+    Over(Arc<Over>),
+    /// The time to wait is over, and the run is not.
+    Running(Progress),
+}
+
+/// A run that is known by its id.
+#[derive(Debug)]
+pub enum Found {
+    Ongoing(Arc<Ongoing>),
+    Over(Arc<Over>),
+}
+
+impl Ongoing {
+    fn new(id: RunId, asked: SystemTime) -> Self {
+        Ongoing {
+            id,
+            since: Instant::now(),
+            cancel: CancellationToken::new(),
+            progress: watch::Sender::default(),
+            end: watch::Sender::default(),
+            waiting: AtomicUsize::new(0),
+            asked,
+            begun: CancellationToken::new(),
+        }
+    }
+
+    pub fn progress(&self) -> watch::Receiver<Progress> {
+        self.progress.subscribe()
+    }
+
+    pub(super) fn on_progress(&self, change: impl FnOnce(&mut Progress)) {
+        self.progress.send_modify(change);
+    }
+
+    /// Its turn has come.
+    pub(super) fn prepare(&self) {
+        self.on_progress(|progress| {
+            progress.ahead = 0;
+            progress.phase = Phase::Preparing;
+        });
+    }
+
+    /// From now on only its end is an answer: a process of it may exist.
+    pub(super) fn begin(&self) {
+        self.begun.cancel();
+        self.on_progress(|progress| {
+            *progress = Progress {
+                phase: Phase::Loading,
+                ..Progress::default()
+            }
+        });
+    }
+
+    pub(super) fn asked(&self) -> SystemTime {
+        self.asked
+    }
+
+    /// The first end is the end.
+    pub(super) fn finish(&self, end: End) {
+        self.end.send_if_modified(|known| {
+            let first = known.is_none();
+            known.get_or_insert(end);
+            first
+        });
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.end.borrow().is_some()
+    }
+
+    /// Waits for its end, `at_most` that long. When the last one who waits takes it back, the run is ended.
+    ///
+    /// # Errors
+    /// What kept it from being a run; `cancelled` when it had not begun, or when others still wait for it.
+    pub async fn wait(&self, at_most: Option<Duration>, cancel: &CancellationToken) -> Result<Answer> {
+        let _interest = Interest::of(self);
+        let patience = async {
+            match at_most {
+                Some(at_most) => tokio::time::sleep(at_most).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            end = self.ended() => end.map(Answer::Over),
+            () = cancel.cancelled() => self.taken_back().await,
+            () = patience => Ok(Answer::Running(self.progress.borrow().clone())),
+        }
+    }
+
+    async fn taken_back(&self) -> Result<Answer> {
+        if self.waiting.load(Ordering::Acquire) > 1 {
+            let message = format!("the call was cancelled; {} goes on, since others wait for it", self.id);
+            return Err(Error::new(Kind::Cancelled, message));
+        }
+        self.cancel.cancel();
+        self.ended().await.map(Answer::Over)
+    }
+
+    async fn ended(&self) -> End {
+        let mut end = self.end.subscribe();
+        match end.wait_for(Option::is_some).await {
+            Ok(end) => end.clone().expect("it was waited for"),
+            Err(_) => Err(super::going_away()),
+        }
+    }
+
+    pub(super) async fn over(&self) {
+        let _ = self.ended().await;
+    }
+
+    /// Once a run has begun, only its end is an answer; before, nobody need wait for a boot that nobody wants.
+    pub(super) async fn abandoned(&self) {
+        self.cancel.cancelled().await;
+        if self.begun.is_cancelled() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// One who waits.
+struct Interest<'a>(&'a AtomicUsize);
+
+impl<'a> Interest<'a> {
+    fn of(ongoing: &'a Ongoing) -> Self {
+        ongoing.waiting.fetch_add(1, Ordering::AcqRel);
+        Interest(&ongoing.waiting)
+    }
+}
+
+impl Drop for Interest<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Runs(Arc<Mutex<Known>>);
+
+#[derive(Debug, Default)]
+struct Known {
+    ids: u64,
+    ongoing: Vec<(RunArguments, Arc<Ongoing>)>,
+    over: VecDeque<(RunId, usize, Arc<Over>)>,
+}
+
+impl Runs {
+    /// The call that asks for the very same and is not over.
+    pub(super) fn same(&self, arguments: &RunArguments) -> Option<Arc<Ongoing>> {
+        let known = lock(&self.0);
+        let same = known
+            .ongoing
+            .iter()
+            .find(|(asked, ongoing)| asked == arguments && !ongoing.is_over() && !ongoing.cancel.is_cancelled());
+        same.map(|(_, ongoing)| Arc::clone(ongoing))
+    }
+
+    pub(super) fn open(&self, arguments: &RunArguments, asked: SystemTime) -> Arc<Ongoing> {
+        let mut known = lock(&self.0);
+        known.ids += 1;
+        let ongoing = Arc::new(Ongoing::new(RunId(known.ids), asked));
+        known.ongoing.push((arguments.clone(), Arc::clone(&ongoing)));
+        ongoing
+    }
+
+    /// Nobody finds it as ongoing any more; kept, if it was a run.
+    pub(super) fn close(&self, id: RunId, over: Option<&Arc<Over>>) {
+        let mut known = lock(&self.0);
+        known.ongoing.retain(|(_, ongoing)| ongoing.id != id);
+        if let Some(over) = over {
+            known.keep(id, Arc::clone(over));
+        }
+    }
+
+    pub(super) fn ongoing(&self, id: RunId) -> Option<Arc<Ongoing>> {
+        let known = lock(&self.0);
+        let found = known.ongoing.iter().find(|(_, ongoing)| ongoing.id == id);
+        found.map(|(_, ongoing)| Arc::clone(ongoing))
+    }
+
+    pub(super) fn over(&self, id: RunId) -> Option<Arc<Over>> {
+        let known = lock(&self.0);
+        let found = known.over.iter().find(|(kept, ..)| *kept == id);
+        found.map(|(_, _, over)| Arc::clone(over))
+    }
+
+    /// The last one of them first.
+    pub(super) fn kept(&self) -> Vec<RunId> {
+        lock(&self.0).over.iter().rev().map(|(id, ..)| *id).collect()
+    }
+}
+
+impl Known {
+    fn keep(&mut self, id: RunId, over: Arc<Over>) {
+        self.over.push_back((id, over.facts.bytes(), over));
+        let bytes = |kept: &VecDeque<(RunId, usize, Arc<Over>)>| kept.iter().map(|(_, bytes, _)| bytes).sum::<usize>();
+        while self.over.len() > KEPT || (self.over.len() > 1 && bytes(&self.over) > KEPT_BYTES) {
+            self.over.pop_front();
+        }
+    }
+}
+
+/// The steward's side of a call: however it ends, those who wait hear of it.
+#[derive(Debug)]
+pub struct Served {
+    ongoing: Arc<Ongoing>,
+    runs: Runs,
+}
+
+impl Served {
+    pub(super) fn new(ongoing: Arc<Ongoing>, runs: Runs) -> Self {
+        Served { ongoing, runs }
+    }
+
+    pub(super) fn ongoing(&self) -> &Ongoing {
+        &self.ongoing
+    }
+
+    pub(super) fn finish(&self, end: Result<Over>) {
+        let end = end.map(Arc::new);
+        self.runs.close(self.ongoing.id, end.as_ref().ok());
+        self.ongoing.finish(end);
+    }
+}
+
+impl Drop for Served {
+    /// It was not served to its end: the server is going away, or a part of it failed.
+    fn drop(&mut self) {
+        if !self.ongoing.is_over() {
+            self.finish(Err(super::going_away()));
+        }
+    }
+}
+
+/// Plain data: a panic elsewhere leaves it whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
