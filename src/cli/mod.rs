@@ -1,28 +1,63 @@
-//! The command line: one file per subcommand. Without one, Coatepec serves MCP over stdio.
+//! The command line: one file per subcommand, each of them thin: read the arguments, do it, show it. Without a
+//! subcommand, Coatepec serves MCP over stdio.
 
+mod completions;
+pub mod init;
+mod man;
+pub mod render;
 mod serve;
+mod terminal;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::process::keeper;
+use crate::project;
+use render::style::Choice;
+use terminal::Terminal;
 
-/// Runs exactly the specs you name in a warm, contained Rails process, over MCP.
+/// Runs exactly the specs you name in a warm, contained Rails process, over MCP or from the shell.
 ///
 /// Without a subcommand it serves MCP on stdin and stdout, for a client such as a coding agent.
 #[derive(Debug, Parser)]
-#[command(name = "coatepec", version, about)]
+#[command(name = "coatepec", version, about, max_term_width = 100)]
 struct Arguments {
     /// The Rails app or engine [default: the nearest one from here upwards]
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", global = true)]
     root: Option<PathBuf>,
     /// Boot the app at once instead of at the first call
     #[arg(long)]
     eager: bool,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", global = true, value_enum, default_value_t)]
+    color: Choice,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Init(init::Init),
+    Completions(completions::Completions),
+    Man(man::Man),
+}
+
+/// What each subcommand needs besides its own arguments.
+#[derive(Debug)]
+struct Context {
+    root: Option<PathBuf>,
+    terminal: Terminal,
+}
+
+impl Context {
+    /// The root of the app that this is about.
+    fn root(&self) -> Result<PathBuf> {
+        find_root(self.root.as_deref())
+    }
 }
 
 pub fn main(argv: impl Iterator<Item = OsString>) -> ExitCode {
@@ -38,17 +73,36 @@ pub fn main(argv: impl Iterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    match serve::serve(arguments.root.as_deref(), arguments.eager) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(&error),
+    let terminal = Terminal::new(arguments.color);
+    execute(arguments, terminal).unwrap_or_else(|error| fail(&error, &terminal))
+}
+
+fn execute(arguments: Arguments, terminal: Terminal) -> Result<ExitCode> {
+    let Arguments {
+        root, eager, command, ..
+    } = arguments;
+    let context = Context { root, terminal };
+    match command {
+        None => serve::serve(context.root.as_deref(), eager).map(|()| ExitCode::SUCCESS),
+        Some(Command::Init(arguments)) => init::init(&arguments, &context),
+        Some(Command::Completions(arguments)) => completions::completions(&arguments, &terminal),
+        Some(Command::Man(arguments)) => man::man(&arguments, &terminal),
     }
 }
 
-#[expect(clippy::print_stderr, reason = "the command line speaks to a person")]
-fn fail(error: &Error) -> ExitCode {
-    eprintln!("coatepec: {error}");
-    if let Some(hint) = &error.hint {
-        eprintln!("hint: {hint}");
+/// The command line as data, for completions and manual pages.
+fn definition() -> clap::Command {
+    Arguments::command()
+}
+
+fn find_root(named: Option<&Path>) -> Result<PathBuf> {
+    match named {
+        Some(root) => project::exactly(root),
+        None => project::find_root(&std::env::current_dir()?),
     }
+}
+
+fn fail(error: &Error, terminal: &Terminal) -> ExitCode {
+    terminal.complain(error);
     ExitCode::from(error.kind.exit_code())
 }

@@ -8,15 +8,11 @@ use tokio_util::sync::CancellationToken;
 use crate::error::Result;
 use crate::mcp;
 use crate::process::orphans;
-use crate::project;
 use crate::supervisor::Supervisor;
 
 pub(super) fn serve(root: Option<&Path>, eager: bool) -> Result<()> {
     log_to_stderr();
-    let root = match root {
-        Some(root) => project::exactly(root)?,
-        None => project::find_root(&std::env::current_dir()?)?,
-    };
+    let root = super::find_root(root)?;
     // One thread: there is nothing to compute, only to wait for. Reading files happens on threads that come and go.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(session(&root, eager));

@@ -234,7 +234,7 @@ impl Config {
     /// `InvalidConfig`, with the line, if the text is no YAML, or has an unknown key or a value that
     /// is out of range.
     pub fn parse(text: &str) -> Result<Config> {
-        let config: Option<Config> = serde_yaml::from_str(text).map_err(|error| explain(&error))?;
+        let config: Option<Config> = serde_yaml::from_str(text).map_err(|error| explain(&error, text))?;
         Ok(config.unwrap_or_default())
     }
 }
@@ -252,15 +252,14 @@ fn text(path: &Path) -> std::io::Result<String> {
     Ok(text)
 }
 
-fn explain(error: &serde_yaml::Error) -> Error {
+fn explain(error: &serde_yaml::Error, text: &str) -> Error {
     let said = error.to_string();
-    let excerpt = |text: &str| text.chars().take(MAX_MESSAGE_CHARS).collect::<String>();
     // Serde's two sentences about an unknown word put it first and what it knows behind it, each
     // between backticks.
     let mut words = said.split('`').skip(1).step_by(2);
     let unknown = said.contains("unknown field `") || said.contains("unknown variant `");
     let (true, Some(word)) = (unknown, words.next()) else {
-        return invalid(format!("`{FILE}` is not valid: {}", excerpt(&said)));
+        return invalid(format!("`{FILE}` is not valid: {}", excerpt(&said))).details(place(error, text, None));
     };
     let what = match said.contains("unknown field `") {
         true => "key",
@@ -273,7 +272,24 @@ fn explain(error: &serde_yaml::Error) -> Error {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("known here: {}", known.join(", ")),
     };
-    Error::new(Kind::InvalidConfig, message).hint(hint)
+    Error::new(Kind::InvalidConfig, message)
+        .hint(hint)
+        .details(place(error, text, Some(word)))
+}
+
+/// Where in the file: for programs, and for showing the line. `word`: what is wrong in that line.
+fn place(error: &serde_yaml::Error, text: &str, word: Option<&str>) -> serde_json::Value {
+    let Some(at) = error.location() else {
+        return serde_json::json!({ "file": FILE });
+    };
+    let line = text.lines().nth(at.line().saturating_sub(1)).unwrap_or_default();
+    let rest: String = line.chars().skip(at.column().saturating_sub(1)).collect();
+    let word = word.unwrap_or(rest.trim_end());
+    serde_json::json!({ "file": FILE, "line": at.line(), "text": excerpt(line), "word": excerpt(word) })
+}
+
+fn excerpt(text: &str) -> String {
+    text.chars().take(MAX_MESSAGE_CHARS).collect()
 }
 
 fn invalid(message: String) -> Error {

@@ -1,6 +1,8 @@
 //! Rules that need no process and no Rails.
 
 mod changes;
+mod cli_init;
+mod cli_render;
 mod command;
 mod config;
 mod environment;
