@@ -11,6 +11,9 @@ module Coatepec
     class << self
       attr_accessor :records
 
+      # The run itself has come to its end. What an exit handler raises from here on, Ruby prints by itself.
+      attr_writer :over
+
       def install = at_exit { call($!) } # rubocop:disable Style/SpecialGlobalVars
 
       private
@@ -25,7 +28,7 @@ module Coatepec
       def report(error)
         case error
         when nil, SystemExit, SignalException then nil
-        else warn error.full_message(highlight: false)
+        else warn error.full_message(highlight: false) unless @over
         end
       rescue StandardError
         nil
@@ -102,6 +105,9 @@ module Coatepec
       Threads.dump_on_signal(@records)
       limit_files
       exit(Frameworks.load(@request.fetch(:framework)).run(@request, @records))
+    rescue SystemExit
+      Ending.over = true
+      raise
     end
 
     private

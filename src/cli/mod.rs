@@ -22,7 +22,10 @@ use terminal::Terminal;
 
 /// Runs exactly the specs you name in a warm, contained Rails process, over MCP or from the shell.
 ///
-/// Without a subcommand it serves MCP on stdin and stdout, for a client such as a coding agent.
+/// It serves MCP on stdin and stdout, for a client such as a coding agent, until the client closes its end or TERM, INT or
+/// HUP comes. Nothing is left of what it started, however it ends. `.coatepec.yml` in the root says what is different
+/// in a project. COATEPEC_LOG=info tells more on stderr. Status: 0; 2 for what is wrong with the command line or the
+/// project; 70 for what is wrong with Coatepec.
 #[derive(Debug, Parser)]
 #[command(name = "coatepec", version, about, max_term_width = 100)]
 struct Arguments {

@@ -58,14 +58,20 @@ impl Project {
     /// The project whose root is `root`.
     ///
     /// # Errors
-    /// `ProjectNotFound` if nothing there can be booted; `InvalidConfig` if `boot` of the
+    /// `ProjectNotFound` if nothing there can be booted; `InvalidConfig` if `boot` or `preload` of the
     /// configuration names no file.
     pub fn at(root: &Path, config: &Config) -> Result<Project> {
         let root = canonical(root)?;
         let boot = match &config.boot {
-            Some(boot) => existing(&root, boot)?,
+            Some(boot) => existing(&root, "boot", boot)?,
             None => usual_boot(&root).ok_or_else(|| not_found(&root, "is not the root of a Rails app or engine"))?,
         };
+        for file in &config.preload {
+            // As Ruby requires it: with its ending or without.
+            if !root.join(format!("{}.rb", file.display())).is_file() {
+                existing(&root, "preload", file)?;
+            }
+        }
         Ok(Project { root, boot })
     }
 }
@@ -92,7 +98,9 @@ pub fn find_root(start: &Path) -> Result<PathBuf> {
 /// `ProjectNotFound` if nothing there can be booted.
 pub fn exactly(root: &Path) -> Result<PathBuf> {
     let root = canonical(root)?;
-    if is_root(&root) {
+    if !root.is_dir() {
+        Err(not_found(&root, "is not a directory"))
+    } else if is_root(&root) {
         Ok(root)
     } else {
         Err(not_found(&root, "is not the root of a Rails app or engine"))
@@ -103,12 +111,12 @@ fn is_root(dir: &Path) -> bool {
     usual_boot(dir).is_some() || Config::load(dir).map_or(true, |config| config.boot.is_some())
 }
 
-fn existing(root: &Path, boot: &Path) -> Result<PathBuf> {
-    if root.join(boot).is_file() {
-        return Ok(boot.to_owned());
+fn existing(root: &Path, key: &str, file: &Path) -> Result<PathBuf> {
+    if root.join(file).is_file() {
+        return Ok(file.to_owned());
     }
-    let what = format!("`boot` names `{}`, which is not a file", boot.display());
-    let hint = format!("`boot` in `{}` is relative to the root", config::FILE);
+    let what = format!("`{key}` names `{}`, which is not a file", file.display());
+    let hint = format!("`{key}` in `{}` is relative to the root", config::FILE);
     Err(Error::new(Kind::InvalidConfig, what).hint(hint))
 }
 

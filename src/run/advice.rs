@@ -1,11 +1,11 @@
 //! What to do next, for outcomes that are not plain passes or failures. Pure.
 
 use crate::run::log::RunLog;
-use crate::run::outcome::{Outcome, Verdict};
+use crate::run::outcome::{End, Outcome, Verdict};
 use crate::worker::protocol::Failure;
 
-/// The next step after a run; `forked`: it was a fork of the warm process.
-pub fn of_run(verdict: &Verdict, log: &RunLog, forked: bool) -> Option<String> {
+/// The next step after a run that ended so; `forked`: it was a fork of the warm process.
+pub fn of_run(verdict: &Verdict, log: &RunLog, end: End, forked: bool) -> Option<String> {
     let text = match verdict.outcome {
         Outcome::Passed | Outcome::Failed | Outcome::Cancelled => return None,
         Outcome::NoExamples => "check the line, id or `example` text; without them the whole file runs",
@@ -25,6 +25,12 @@ pub fn of_run(verdict: &Verdict, log: &RunLog, forked: bool) -> Option<String> {
         Outcome::FileTooLarge => "something writes without end, or raise `max_file_mib` in .coatepec.yml",
         Outcome::Crashed if forked => "see `stderr`; if it crashes only here, try `fork: \"never\"`",
         Outcome::Crashed => "see `stderr`",
+        Outcome::Incomplete if end == End::Unknown => {
+            "its keeper was killed from outside, and the run with it; call again"
+        }
+        Outcome::Incomplete if log.exit.is_some() && log.unfinished().next().is_none() && log.not_run() > 0 => {
+            "something kept the examples named in `not_run` from being run; look at what ran before them"
+        }
         Outcome::Incomplete => "something calls exit, exit! or abort; look at the example named in `unfinished`",
         Outcome::LoadError => "mend the error in `errors_outside` or `stderr`; no example ran",
         Outcome::DryRun => "remove `--dry-run` from .rspec or `dry_run` from the helper",
@@ -40,8 +46,8 @@ pub fn of_problem(outcome: Outcome, failure: &Failure) -> String {
             "wait for the other run, or give this checkout a test database of its own".to_owned()
         }
         (_, "Bundler::GemNotFound" | "Bundler::GitError") => "run `bundle install`, then call again".to_owned(),
-        (_, "WorkerDied") if failure.message.contains("Bundler::GemNotFound") => {
-            "run `bundle install`, then call again".to_owned()
+        (_, class) if class.starts_with("Bundler::") => {
+            "mend the Gemfile, or run `bundle install` if Gemfile.lock does not fit it, then call again".to_owned()
         }
         (_, "Timeout") => "raise `boot_timeout_seconds` in .coatepec.yml, or find what hangs".to_owned(),
         (

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::log::{Finish, RunLog};
 use super::paths::selector;
 use crate::process::signal_name;
-use crate::worker::protocol::{ExampleStatus, Started};
+use crate::worker::protocol::{ExampleStatus, Location, Started};
 
 /// What a run amounts to. Values of the public interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -118,10 +118,7 @@ fn ran(log: &RunLog, started: &Started, finish: Finish, exit: i32) -> Verdict {
             "the project configures a dry run: examples are listed and not run",
         )
     } else if started.outside > 0 {
-        verdict(
-            Outcome::LoadError,
-            "an error occurred while loading, so no example was run",
-        )
+        verdict(Outcome::LoadError, not_loaded(log))
     } else if failed > 0 {
         plain(Outcome::Failed)
     } else if !log.outside.is_empty() || finish.outside > 0 {
@@ -166,10 +163,29 @@ fn cut_short(log: &RunLog, end: End) -> Verdict {
     }
 }
 
+/// Which file is no Ruby: the one that was named, or what it loads.
+pub fn no_ruby(place: &Location) -> String {
+    match place.line {
+        0 => format!("{} has a syntax error", place.file),
+        line => format!("{} has a syntax error in line {line}", place.file),
+    }
+}
+
+fn not_loaded(log: &RunLog) -> String {
+    let why = match log.outside.first().and_then(|error| error.failure.location.as_ref()) {
+        Some(place) => no_ruby(place),
+        None => "an error occurred while loading".to_owned(),
+    };
+    format!("{why}, so no example was run")
+}
+
+/// What the framework said last says more than a status.
 fn not_started(log: &RunLog, status: i32) -> String {
-    match log.outside.first() {
-        Some(error) => error.context.trim().to_owned(),
-        None => format!("the process exited with status {status} while files were being loaded"),
+    let left = format!("the process exited with status {status} while files were being loaded");
+    match (log.outside.first(), log.messages.last()) {
+        (Some(error), _) => error.context.trim().to_owned(),
+        (None, Some(message)) => format!("{left}: {}", message.trim()),
+        (None, None) => left,
     }
 }
 

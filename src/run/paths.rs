@@ -19,6 +19,9 @@ pub struct Paths {
     home: Option<String>,
 }
 
+/// Where the frames of the embedded Ruby are.
+const OURS: &str = "coatepec/worker";
+
 /// Whose code a frame of a backtrace is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
@@ -50,6 +53,15 @@ impl Paths {
             Some(home) => replace(&text, home, "~/", |_| true),
             None => text,
         }
+    }
+
+    /// What a process printed: as a text, without the frames of ours that Ruby prints with an uncaught exception.
+    pub fn output(&self, text: &str) -> String {
+        if !text.contains(OURS) {
+            return self.text(text);
+        }
+        let lines = text.split_inclusive('\n').filter(|line| !is_ours(line));
+        self.text(&lines.collect::<String>())
     }
 
     pub fn frame(&self, frame: &str) -> Frame {
@@ -157,4 +169,12 @@ fn short(frame: &str) -> String {
 /// `./spec/a_spec.rb[1:2]` as callers name it.
 pub fn selector(id: &str) -> String {
     id.strip_prefix("./").unwrap_or(id).to_owned()
+}
+
+/// A line of a backtrace: `from coatepec/worker/fork.rb:19:in 'Coatepec::Fork.start'`, or what started all of it.
+fn is_ours(line: &str) -> bool {
+    let line = line.trim_start();
+    let frame = line.strip_prefix("from ").unwrap_or(line);
+    let file = frame.strip_prefix(OURS);
+    file.is_some_and(|rest| rest.starts_with(['/', '.'])) || (line != frame && frame.starts_with("-e:1:in "))
 }

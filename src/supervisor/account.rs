@@ -6,11 +6,13 @@ use super::warm::{Prepared, Problem};
 use crate::project::Framework;
 use crate::run::command::Asked;
 use crate::run::log::RunLog;
-use crate::run::outcome::{Outcome, Verdict, judge};
+use crate::run::outcome::{Outcome, Verdict, judge, no_ruby};
 use crate::run::output::{Capture, Captured};
+use crate::run::paths::selector;
 use crate::run::report::{CrashedFork, Facts, Leftover, Mode, SkippedPath, Timing};
 use crate::run::{RunId, advice};
 use crate::worker::Broken;
+use crate::worker::protocol::{Failure, Identity};
 
 /// A run, or what kept it from being one.
 pub(super) struct Attempt {
@@ -73,9 +75,9 @@ fn ran_facts(call: &Checked, base: Facts, ran: Ran) -> Facts {
     let random = ran.log.started.as_ref().filter(|started| started.random);
     Facts {
         command: command(call, random.and_then(|started| started.seed)),
-        hint: advice::of_run(&verdict, &ran.log, base.mode == Mode::Fork),
+        hint: advice::of_run(&verdict, &ran.log, ran.end, base.mode == Mode::Fork),
         skipped: base.skipped.into_iter().chain(excluded(&ran.log)).collect(),
-        warnings: warnings(&ran),
+        warnings: beyond(call, &ran.log).chain(warnings(&ran)).collect(),
         leftovers: ran.leftovers.iter().map(leftover).collect(),
         timing: Timing {
             load: base.timing.load + loading,
@@ -94,13 +96,13 @@ fn ran_facts(call: &Checked, base: Facts, ran: Ran) -> Facts {
 fn problem_facts(base: Facts, problem: Problem) -> Facts {
     let Problem {
         outcome,
-        broken: Broken { failure, stderr },
+        broken: Broken { failure, stderr, .. },
         ..
     } = problem;
     Facts {
         verdict: Verdict {
             outcome,
-            reason: Some(why(outcome).to_owned()),
+            reason: Some(why(outcome, &failure)),
         },
         hint: Some(advice::of_problem(outcome, &failure)),
         stderr: Captured {
@@ -113,13 +115,20 @@ fn problem_facts(base: Facts, problem: Problem) -> Facts {
     }
 }
 
-fn why(outcome: Outcome) -> &'static str {
-    match outcome {
+fn why(outcome: Outcome, failure: &Failure) -> String {
+    if let Some(place) = &failure.location {
+        return format!("{}, and nothing was run", no_ruby(place));
+    }
+    if failure.class.starts_with("Bundler::") {
+        return "the gems of the app could not be set up; nothing was run".to_owned();
+    }
+    let what = match outcome {
         Outcome::ReloadFailed => "changed code could not be loaded; nothing was run",
         Outcome::DatabaseBusy => "another run uses the same test database; nothing was run",
         Outcome::LoadError => "the test helper could not be loaded; nothing was run",
         _ => "the app did not boot; nothing was run",
-    }
+    };
+    what.to_owned()
 }
 
 fn nothing() -> Captured {
@@ -151,6 +160,28 @@ fn leftover(found: &crate::process::tree::Leftover) -> Leftover {
     }
 }
 
+/// Lines behind the end of a file, and what RSpec took in their place.
+fn beyond(call: &Checked, log: &RunLog) -> impl Iterator<Item = String> {
+    call.beyond.iter().map(|beyond| {
+        let of_file = |identity: &&Identity| selector(&identity.file) == beyond.path;
+        let examples = log.examples.iter().map(|example| &example.identity).filter(of_file);
+        let mut lines: Vec<u32> = examples.map(|identity| identity.line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        let lines: Vec<String> = lines.iter().take(LINES).map(u32::to_string).collect();
+        format!(
+            "`{}` has {}, so line {} is none of it; what ran is in line {}",
+            beyond.path,
+            counted(beyond.lines, "line"),
+            beyond.line,
+            lines.join(", ")
+        )
+    })
+}
+
+/// Lines of examples that a warning names.
+const LINES: usize = 10;
+
 /// What a caller must know beside the verdict.
 fn warnings(ran: &Ran) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -165,39 +196,56 @@ fn warnings(ran: &Ran) -> Vec<String> {
             .collect();
         if hidden > 0 && !filters.is_empty() {
             warnings.push(format!(
-                "{hidden} examples were hidden by filters of the project: {}",
+                "{} hidden by filters of the project: {}",
+                were(hidden, "example"),
                 filters.join(", ")
             ));
         }
         if started.fail_fast && ran.log.not_run() > 0 {
-            warnings.push(format!(
-                "stopped at the first failure; {} examples did not run",
-                ran.log.not_run()
-            ));
+            let not_run = counted(ran.log.not_run(), "example");
+            warnings.push(format!("stopped at the first failure; {not_run} did not run"));
         }
     }
     if ran.leftovers_total > 0 {
-        warnings.push(format!(
-            "the run left {} processes behind; they were killed",
-            ran.leftovers_total
-        ));
+        let left = counted(ran.leftovers_total, "process");
+        warnings.push(format!("the run left {left} behind, killed by now"));
     }
     if ran.log.stripped > 0 {
-        warnings.push(format!(
-            "{} failures are counted without their details: there were too many",
-            ran.log.stripped
-        ));
+        let failures = counted(ran.log.stripped, "failure");
+        warnings.push(format!("{failures} told without details: there were too many"));
     }
     if ran.log.ignored > 0 {
+        let records = were(ran.log.ignored, "record");
         warnings.push(format!(
-            "{} records were not of this run's process, and were ignored",
-            ran.log.ignored
+            "{records} ignored: not of this run's process, or no record at all"
         ));
     }
     if !ran.survivors.is_empty() {
-        warnings.push(format!("{} processes could not be killed", ran.survivors.len()));
+        let survivors = counted(ran.survivors.len(), "process");
+        warnings.push(format!("{survivors} could not be killed"));
     }
     warnings
+}
+
+/// "1 process", "2 processes"
+fn counted<N: TryInto<u64> + Copy + std::fmt::Display>(count: N, what: &str) -> String {
+    let one = matches!(count.try_into(), Ok(1));
+    let ending = match what.ends_with('s') {
+        _ if one => "",
+        true => "es",
+        false => "s",
+    };
+    format!("{count} {what}{ending}")
+}
+
+/// "1 example was", "2 examples were"
+fn were<N: TryInto<u64> + Copy + std::fmt::Display>(count: N, what: &str) -> String {
+    let verb = if matches!(count.try_into(), Ok(1)) {
+        "was"
+    } else {
+        "were"
+    };
+    format!("{} {verb}", counted(count, what))
 }
 
 /// What a person would type to see the same.

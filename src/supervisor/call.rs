@@ -1,5 +1,6 @@
 //! One call to run specs: what the caller gave, checked, and how the answer finds its way back.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -39,6 +40,16 @@ pub struct Checked {
     pub limits: Limits,
     pub view: View,
     pub fork: Fork,
+    /// Lines that were named and are behind the end of their file.
+    pub beyond: Vec<Beyond>,
+}
+
+/// A line behind the end of its file: RSpec takes the example before it, whichever that is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beyond {
+    pub path: String,
+    pub line: u32,
+    pub lines: usize,
 }
 
 /// A call in the queue.
@@ -72,6 +83,7 @@ impl Checked {
             .map_err(|refusals| refused(&refusals))?;
         check_combination(&arguments, &selection)?;
         let fork = arguments.fork.unwrap_or(config.fork);
+        let beyond = beyond(&setup.project.root, &selection);
         let view = view(config, &arguments);
         Ok(Checked {
             setup: Setup {
@@ -83,6 +95,7 @@ impl Checked {
             limits,
             view,
             fork,
+            beyond,
         })
     }
 
@@ -136,6 +149,31 @@ fn check_combination(arguments: &RunArguments, selection: &Selection) -> Result<
         Error::new(Kind::InvalidArguments, "`example` can't be combined with lines or ids")
             .hint("leave out `example`, or name whole files"),
     )
+}
+
+fn beyond(root: &Path, selection: &Selection) -> Vec<Beyond> {
+    let with_lines = selection
+        .selectors
+        .iter()
+        .filter_map(|selector| match &selector.filter {
+            Filter::Lines(lines) => Some((selector, lines)),
+            _ => None,
+        });
+    with_lines
+        .flat_map(|(selector, named)| {
+            let lines = fs::read(root.join(&selector.path)).map_or(usize::MAX, |text| lines_of(&text));
+            let beyond = named.iter().filter(move |line| **line as usize > lines);
+            beyond.map(move |line| Beyond {
+                path: selector.path.clone(),
+                line: *line,
+                lines,
+            })
+        })
+        .collect()
+}
+
+fn lines_of(text: &[u8]) -> usize {
+    text.split_inclusive(|byte| *byte == b'\n').count()
 }
 
 fn view(config: &Config, arguments: &RunArguments) -> View {

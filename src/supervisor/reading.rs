@@ -83,7 +83,7 @@ fn unfit(problem: &Problem, paths: &Paths) -> Error {
         Outcome::ReloadFailed => (Kind::ReloadFailed, "changed code could not be loaded"),
         _ => (Kind::BootFailed, "the app did not boot"),
     };
-    let Broken { failure, stderr } = broken;
+    let Broken { failure, stderr, .. } = broken;
     let stderr: String = stderr
         .chars()
         .rev()

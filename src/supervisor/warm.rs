@@ -111,7 +111,11 @@ async fn try_ready(
             return Ok(lease);
         }
         match load(warm, setup, prepared).await {
-            // A worker that is lost while it forks need not be the helper's doing. The second one is.
+            // Who is lost once need not be so by the helper's doing. The second one is.
+            Err((_, broken)) if !lost && broken.from_outside() => {
+                lost = true;
+                prepared.trigger = Some(format!("helper loaded again: {}", broken.failure.message));
+            }
             Err(_) if !lost && warm.lock().await.booted.is_none() => lost = true,
             loaded => loaded?,
         }
@@ -318,7 +322,14 @@ impl Warm {
         };
         let targets = watch.targets();
         let before = spawn_blocking(move || Before::look(targets));
-        let booted = start(setup).await;
+        let booted = match start(setup).await {
+            // Nothing was run, and the app need not be to blame: once more, and then it is.
+            Err(broken) if broken.from_outside() => {
+                prepared.trigger = Some(format!("booted again: {}", broken.failure.message));
+                start(setup).await
+            }
+            booted => booted,
+        };
         prepared.boot += started.elapsed().as_secs_f64();
         let (worker, ready) = booted.map_err(|broken| (Outcome::BootFailed, broken))?;
         let before = before.await.unwrap_or_else(|_| Before::look(Vec::new()));
@@ -451,14 +462,11 @@ impl Problem {
 fn busy(taken: &Taken) -> Broken {
     let who = taken.holder.as_deref().unwrap_or("another process");
     let message = format!("{who} was using {} until the deadline", taken.name);
-    Broken {
-        failure: Failure {
-            class: "DatabaseBusy".to_owned(),
-            message,
-            ..Failure::default()
-        },
-        stderr: String::new(),
-    }
+    Broken::told(Failure {
+        class: "DatabaseBusy".to_owned(),
+        message,
+        ..Failure::default()
+    })
 }
 
 fn describe(effect: Effect, change: &Change, root: &Path) -> Option<String> {

@@ -12,12 +12,12 @@ use tokio::time::timeout;
 use super::link::Link;
 use super::protocol::{Ask, Failure, Told, Versions};
 use super::tail::Tail;
-use super::{Broken, too_slow};
+use super::{Blame, Broken, too_slow};
 use crate::process::channel::{self, Sender};
 use crate::process::fds;
 use crate::process::lines::LineReader;
 use crate::process::pidfd::PidFd;
-use crate::process::procfs::{self, Identity};
+use crate::process::procfs;
 
 /// A fork of the worker.
 #[derive(Debug)]
@@ -86,10 +86,10 @@ impl Forked {
         let (stdout, stderr) = (Tail::read(stdout), Tail::read(stderr));
         // The worker reaps it only when told to, so that this is the one that was forked.
         let loaded = match PidFd::open(Pid::from_raw(pid)) {
-            Ok(process) => first_words(what, said, process.id(), limit)
+            Ok(process) => first_words(what, said, &process, limit)
                 .await
                 .map(|loaded| (process, loaded)),
-            Err(_) => Err(died(what, "died at once")),
+            Err(_) => Err((died(what, "died at once"), Blame::Unknown)),
         };
         match loaded {
             Ok((process, loaded)) => {
@@ -102,9 +102,10 @@ impl Forked {
                 };
                 Ok((forked, loaded))
             }
-            Err(failure) => Err(Broken {
+            Err((failure, blame)) => Err(Broken {
                 failure,
                 stderr: stderr.settled().await,
+                blame,
             }),
         }
     }
@@ -130,16 +131,19 @@ impl Forked {
     }
 }
 
-/// What it says of the load, within `limit`.
+/// How long what has hung up may take to be gone.
+const GONE: Duration = Duration::from_secs(1);
+
+/// What it says of the load, within `limit`; else why it does not, and who is to blame.
 async fn first_words(
     what: &str,
     mut said: mpsc::Receiver<Told>,
-    process: Identity,
+    process: &PidFd,
     limit: Duration,
-) -> Result<Loaded, Failure> {
+) -> Result<Loaded, (Failure, Blame)> {
     let heard = tokio::select! {
-        heard = timeout(limit, said.recv()) => heard.map_err(|_| too_slow("load of the test helper", limit))?,
-        () = procfs::stopped(process) => return Err(died(what, "was stopped while it loaded the helper")),
+        heard = timeout(limit, said.recv()) => heard.map_err(|_| (too_slow("load of the test helper", limit), Blame::Itself))?,
+        () = procfs::stopped(process.id()) => return Err((died(what, "was stopped while it loaded the helper"), Blame::Outside)),
     };
     match heard {
         Some(Told::Loaded {
@@ -151,12 +155,15 @@ async fn first_words(
             features,
             versions,
         }),
-        Some(Told::LoadFailed { error, .. }) => Err(error),
-        Some(other) => Err(died(what, &format!("began with {other:?}"))),
-        None => Err(died(
-            what,
-            "ended the process without a word (exit! in the test helper, or a crash)",
-        )),
+        Some(Told::LoadFailed { error, .. }) => Err((error, Blame::Itself)),
+        Some(other) => Err((died(what, &format!("began with {other:?}")), Blame::Itself)),
+        None => {
+            // Its status is its own only if it is gone before anybody ends it.
+            let gone = timeout(GONE, process.exited()).await.is_ok();
+            let how = "ended the process without a word (exit! in the test helper, or a crash)";
+            let blame = if gone { Blame::Unknown } else { Blame::Itself };
+            Err((died(what, how), blame))
+        }
     }
 }
 

@@ -40,6 +40,8 @@ use zygote::Zygote;
 /// wedged, not busy: it does nothing else at that moment.
 pub const REPLY: Duration = Duration::from_secs(10);
 
+const KILL: i32 = nix::sys::signal::Signal::SIGKILL as i32;
+
 /// The warm Ruby process with its keeper.
 #[derive(Debug)]
 pub struct Worker {
@@ -60,6 +62,25 @@ pub struct Broken {
     pub failure: Failure,
     /// The end of what the process printed to stderr.
     pub stderr: String,
+    pub blame: Blame,
+}
+
+/// Who ended the process, if it did end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blame {
+    /// It has said so, or left by itself.
+    Itself,
+    /// Somebody else killed or stopped it: nothing says that the app is to blame.
+    Outside,
+    /// Its status will tell, once it is reaped.
+    Unknown,
+}
+
+impl Broken {
+    /// Once more may do.
+    pub fn from_outside(&self) -> bool {
+        self.blame == Blame::Outside
+    }
 }
 
 impl Worker {
@@ -127,11 +148,17 @@ impl Worker {
             preload: preload.to_vec(),
         };
         let (pid, pipes) = self.fork(&ask).await?;
-        let loaded = Zygote::load(pid, pipes, limit).await;
-        if loaded.is_err() {
-            self.end_fork(pid).await;
+        match Zygote::load(pid, pipes, limit).await {
+            Ok(zygote) => Ok(zygote),
+            Err(mut broken) => {
+                let killed = self.end_fork(pid).await == Some(KILL);
+                if killed && broken.blame == Blame::Unknown {
+                    broken.failure.message = "the zygote was killed by SIGKILL while it loaded the helper".to_owned();
+                    broken.blame = Blame::Outside;
+                }
+                Err(broken)
+            }
         }
-        loaded
     }
 
     /// Forks a reader.
@@ -160,12 +187,15 @@ impl Worker {
         matches!(self.ask(REPLY, &Ask::Ping {}, &[]).await, Ok(Ok(Told::Pong {})))
     }
 
-    /// Kills what it forked and what that started, and reaps it.
-    pub async fn end_fork(&self, pid: i32) {
+    /// Kills what it forked and what that started, and reaps it; says which signal ended it, if one did.
+    pub async fn end_fork(&self, pid: i32) -> Option<i32> {
         if let Some(target) = Target::run(self.keeper(), Pid::from_raw(pid)) {
             tree::end(&target, Duration::ZERO).await;
         }
-        let _ = self.ask(REPLY, &Ask::Reap { pid }, &[]).await;
+        match self.ask(REPLY, &Ask::Reap { pid }, &[]).await {
+            Ok(Ok(Told::Reaped { signal, .. })) => signal,
+            _ => None,
+        }
     }
 
     /// Why it is of no use any more although nobody has said that it ended.
@@ -217,24 +247,37 @@ impl Worker {
         Broken {
             failure,
             stderr: self.stderr.settled().await,
+            blame: Blame::Itself,
         }
     }
 
     /// The process is gone, or not to be trusted any more.
     async fn died(&self, cause: &str) -> Broken {
-        let message = match timeout(Duration::from_secs(1), self.kept.exited()).await {
-            Ok(exit) => format!("the worker {}", describe(exit)),
-            _ => format!("the worker can't be talked to: {cause}"),
+        let exit = timeout(Duration::from_secs(1), self.kept.exited()).await.ok();
+        let message = match exit {
+            Some(exit) => format!("the worker {}", describe(exit)),
+            None => format!("the worker can't be talked to: {cause}"),
         };
-        let mut broken = Broken {
+        let broken = Broken {
             stderr: self.stderr.settled().await,
+            blame: if exit == Some(Exit::Signal(KILL)) || procfs::is_stopped(self.process) {
+                Blame::Outside
+            } else {
+                Blame::Itself
+            },
             ..Broken::ours(&message)
         };
         // Bundler, or a version manager, knows what is wrong: nobody else was there to raise.
-        if let Some(uncaught) = uncaught(&broken.stderr).filter(|_| !self.greeted) {
-            broken.failure.message = format!("{message}: {uncaught}");
+        match uncaught(&broken.stderr).filter(|_| !self.greeted) {
+            Some(uncaught) => Broken {
+                failure: uncaught_failure(uncaught).unwrap_or_else(|| Failure {
+                    message: format!("{message}: {uncaught}"),
+                    ..broken.failure.clone()
+                }),
+                ..broken
+            },
+            None => broken,
         }
-        broken
     }
 }
 
@@ -250,10 +293,7 @@ impl Broken {
             message,
             ..Failure::default()
         };
-        Broken {
-            failure,
-            stderr: String::new(),
-        }
+        Broken::told(failure)
     }
 
     fn ours(message: &str) -> Broken {
@@ -262,9 +302,15 @@ impl Broken {
             message: message.to_owned(),
             ..Failure::default()
         };
+        Broken::told(failure)
+    }
+
+    /// There is nothing else to say of it.
+    pub fn told(failure: Failure) -> Broken {
         Broken {
             failure,
             stderr: String::new(),
+            blame: Blame::Itself,
         }
     }
 }
@@ -296,6 +342,20 @@ fn uncaught(stderr: &str) -> Option<&str> {
         None => stderr.trim_end().rsplit('\n').next()?,
     };
     Some(text.trim()).filter(|text| !text.is_empty())
+}
+
+/// `PATH:LINE:in 'x': MESSAGE (CLASS)`, with the rest of the message below, as Ruby prints it.
+fn uncaught_failure(text: &str) -> Option<Failure> {
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let (place, class) = first.strip_suffix(')')?.rsplit_once(" (")?;
+    let constant = class.starts_with(|c: char| c.is_ascii_uppercase())
+        && class.chars().all(|c| c.is_alphanumeric() || c == ':' || c == '_');
+    let message = place.split_once("': ").map_or(place, |(_, message)| message);
+    constant.then(|| Failure {
+        class: class.to_owned(),
+        message: format!("{}\n{rest}", message.trim()).trim().to_owned(),
+        ..Failure::default()
+    })
 }
 
 fn too_slow(what: &str, limit: Duration) -> Failure {

@@ -101,6 +101,7 @@ const MORE_BOOTS: &[Break] = &[
         name: "a missing gem",
         file: "Gemfile",
         text: "gem 'rails'\ngem 'no_such_gem_anywhere'\n",
+        class: "Bundler::GemNotFound",
         message: "no_such_gem_anywhere",
         place: "",
         ..BREAK
@@ -109,6 +110,7 @@ const MORE_BOOTS: &[Break] = &[
         name: "a Gemfile that is not Ruby",
         file: "Gemfile",
         text: "gem 'rails'\ngem (\n",
+        class: "Bundler::Dsl::DSLError",
         message: "Gemfile",
         place: "",
         ..BREAK

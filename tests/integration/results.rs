@@ -505,3 +505,57 @@ fn options_of_the_project_are_honoured_and_run_nothing_that_was_not_named() {
     wrong.none();
     server.stop();
 }
+
+/// RSpec takes the last example before a line, also when the file is not that long.
+#[test]
+fn what_is_easily_misread_is_said() {
+    let app = App::copy();
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    let file = "spec/misread_spec.rb";
+    app.write(file, "RSpec.describe('x') do\n  it('y') { }\n\n  it('z') { }\nend\n");
+    let report = server.run([format!("{file}:99")]);
+    wrong.equal("a line behind the end: outcome", &report["outcome"], "passed");
+    wrong.equal(
+        "a line behind the end",
+        texts(&report["warnings"]),
+        [format!(
+            "`{file}` has 5 lines, so line 99 is none of it; what ran is in line 4"
+        )],
+    );
+    let report = server.run([format!("{file}:3")]);
+    wrong.check(report.get("warnings").is_none(), || format!("a line within: {report}"));
+
+    app.write(
+        file,
+        "RSpec.describe('x') { it('y') { } }\nat_exit { raise 'at the very end' }\n",
+    );
+    let report = server.run([file]);
+    let printed = report["stderr"]["text"].as_str().unwrap_or_default();
+    wrong.equal("at_exit: outcome", &report["outcome"], "failed_at_exit");
+    wrong.equal("at_exit: told once", printed.matches("at the very end").count(), 1);
+    wrong.check(!printed.contains("coatepec"), || {
+        format!("at_exit: frames of ours: {printed}")
+    });
+
+    app.write(file, "RSpec.describe('x') { it('y') { } }\n");
+    let options = app.read(".rspec");
+    app.write(".rspec", format!("{options}--only-failures\n"));
+    let report = server.run([file]);
+    wrong.equal("only failures: outcome", &report["outcome"], "load_error");
+    wrong.check(
+        has_text(&report["reason"], "example_status_persistence_file_path"),
+        || format!("only failures: {report}"),
+    );
+    app.write(".rspec", options);
+
+    app.edit("app/models/widget.rb", "class Widget", "class Widget\n  def oops(\n");
+    let report = server.run([WIDGET]);
+    wrong.equal("a model that is no Ruby: outcome", &report["outcome"], "load_error");
+    wrong.check(
+        has_text(&report["reason"], "app/models/widget.rb has a syntax error"),
+        || format!("a model that is no Ruby: {report}"),
+    );
+    wrong.none();
+    server.stop();
+}

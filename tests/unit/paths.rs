@@ -158,6 +158,22 @@ fn ids_are_shown_as_callers_name_them() {
     }
 }
 
+/// As Ruby prints an exception that an exit handler raises in a fork.
+#[test]
+fn what_was_printed_has_no_frames_of_ours() {
+    let printed = "/srv/shop/spec/a_spec.rb:2:in 'block': boom (RuntimeError)\n\
+                   \tfrom coatepec/worker/fork.rb:19:in 'Kernel#fork'\n\
+                   \tfrom /srv/shop/lib/x.rb:3:in 'x'\n\
+                   \tfrom coatepec/worker.rb:22:in 'start'\n\
+                   \tfrom -e:1:in '<main>'\n\
+                   coatepec/worker/child.rb:90:in 'Kernel#exit': exit (SystemExit)\n\
+                   -e:1:in my own words, from coatepec/worker\n";
+    let shown = "spec/a_spec.rb:2:in 'block': boom (RuntimeError)\n\tfrom lib/x.rb:3:in 'x'\n\
+                 -e:1:in my own words, from coatepec/worker\n";
+    assert_eq!(paths().output(printed), shown);
+    assert_eq!(paths().output("in /srv/shop/a"), "in a");
+}
+
 fn place() -> impl Strategy<Value = String> {
     let dir = "(/srv/shop|/home/ada|/usr/lib/ruby|/opt/x/gems/y-1)";
     let file = "(/[a-z.]{1,5}){1,3}(\\.rb|\\.so|)";

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use coatepec::config::Config;
 use coatepec::error::Kind;
-use coatepec::project::{Project, find_root};
+use coatepec::project::{Project, exactly, find_root};
 use tempfile::TempDir;
 
 const ENVIRONMENT: &str = "config/environment.rb";
@@ -120,4 +120,23 @@ fn boot_of_the_configuration_must_be_a_file_and_wins() {
     let error = at("spec/gone.rb").unwrap_err();
     assert_eq!(error.kind, Kind::InvalidConfig);
     assert!(error.message.contains("`spec/gone.rb`"), "{error}");
+}
+
+#[test]
+fn what_is_preloaded_must_be_files_with_their_ending_or_without() {
+    let app = tree(&[("config/application.rb", ""), ("spec/more.rb", "")]);
+    let at = |file: &str| Project::at(app.path(), &Config::parse(&format!("preload: [{file}]")).unwrap());
+    assert!(at("spec/more.rb").is_ok() && at("spec/more").is_ok());
+    let error = at("spec/mroe.rb").unwrap_err();
+    assert_eq!(error.kind, Kind::InvalidConfig);
+    assert!(error.message.contains("`preload` names `spec/mroe.rb`"), "{error}");
+}
+
+#[test]
+fn a_root_that_is_a_file_is_refused() {
+    let app = tree(&[("config/application.rb", "")]);
+    let error = exactly(&app.path().join("config/application.rb")).unwrap_err();
+    assert_eq!(error.kind, Kind::ProjectNotFound);
+    assert!(error.message.contains("is not a directory"), "{error}");
+    assert!(exactly(app.path()).is_ok());
 }

@@ -249,7 +249,7 @@ impl Builder<'_> {
 
     fn stream(&self, captured: &Captured) -> Option<Stream> {
         (captured.bytes > 0).then(|| Stream {
-            text: self.paths.text(&captured.text),
+            text: self.paths.output(&captured.text),
             bytes: captured.bytes,
             dropped: captured.dropped,
         })
