@@ -52,6 +52,7 @@ impl Arguments for Schema {
         ("tables", "array"),
         ("next_offset", "integer"),
         ("pending_migrations", "array"),
+        ("instead", "string"),
         ("pending_count", "integer"),
     ];
 

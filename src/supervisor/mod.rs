@@ -18,6 +18,7 @@ pub mod runs;
 mod serving;
 pub mod setup;
 mod steward;
+mod unbooted;
 pub mod warm;
 mod watcher;
 

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
 
 use super::setup::Setup;
 use super::steward::Office;
+use super::unbooted;
 use super::warm::{self, Problem};
 use crate::error::{Error, Kind, Result};
 use crate::reading::{Question, budget};
@@ -25,16 +27,26 @@ const TRIES: u32 = 3;
 
 /// What the app says of itself at this moment, within the size of an answer. Boots and reloads it as the files call for.
 pub(super) async fn read(office: &Office, setup: &Setup, question: Question) -> Result<Value> {
+    let arguments = question.arguments(&setup.config);
+    let told = match ask(office, setup, &question, &arguments).await {
+        Ok(told) => told,
+        Err(error) => {
+            let root = setup.project.root.clone();
+            let unasked = spawn_blocking(move || unbooted::answer(&root, &question, arguments, error));
+            unasked.await.map_err(super::panicked)??
+        }
+    };
+    Ok(budget::within(told, setup.config.max_result_bytes))
+}
+
+async fn ask(office: &Office, setup: &Setup, question: &Question, arguments: &Value) -> Result<Value> {
     let paths = Paths::new(&setup.project.root, std::env::home_dir());
     let mut lost = String::new();
     for _ in 0..TRIES {
         let reader = reader(office, setup).await.map_err(|problem| unfit(&problem, &paths))?;
         let asked = Instant::now();
-        match reader
-            .read(question.what, question.arguments(&setup.config), LIMIT)
-            .await
-        {
-            Ok(result) => return Ok(budget::within(result, setup.config.max_result_bytes)),
+        match reader.read(question.what, arguments.clone(), LIMIT).await {
+            Ok(result) => return Ok(result),
             Err(Unread::Lost(cause)) => lost = cause,
             Err(Unread::Refused { code, message, hint }) => return Err(refused(&code, message, hint)),
             Err(Unread::Failed(failure)) => return Err(failed(&failure, &paths)),

@@ -122,6 +122,30 @@ fn an_app_that_can_not_be_asked_says_why_until_it_is_mended() {
     server.stop();
 }
 
+/// What its files say by themselves is told all the same.
+#[test]
+fn the_schema_of_an_app_that_does_not_boot_comes_from_its_files() {
+    let app = App::copy();
+    let server = app.server();
+    app.write("config/initializers/broken.rb", "raise 'out of order'\n");
+    let tool = "rails_schema";
+    let told = server.call(tool, json!({"table": "makers"})).wait();
+    let told = told.success(&server.tool(tool)["outputSchema"]);
+    assert_eq!(told["source"], "schema_file", "{told}");
+    assert_eq!(told["tables"][0]["name"], "makers", "{told}");
+    assert!(has_text(&told["instead"], "out of order"), "{told}");
+    app.remove("config/initializers/broken.rb");
+    let told = server.call(tool, json!({"table": "makers"})).wait();
+    let told = told.success(&server.tool(tool)["outputSchema"]);
+    assert_ne!(told["source"], "schema_file", "{told}");
+    assert!(told.get("instead").is_none(), "{told}");
+    app.remove("db/schema.rb");
+    app.remove("db/audit_schema.rb");
+    app.write("config/initializers/broken.rb", "raise 'out of order'\n");
+    assert_eq!(server.call(tool, json!({})).wait().refusal()["code"], "boot_failed");
+    server.stop();
+}
+
 #[test]
 fn a_restart_boots_anew_and_leaves_a_run_alone() {
     let app = App::copy();
