@@ -502,7 +502,7 @@ async fn the_keeper_has_nothing_of_the_environment() {
     let kept = start(shell(&mark, "exec sleep 86403", vec![]));
     let command = kept.started().await.unwrap().pid;
     // A process has no environment for a moment while it becomes another program.
-    until(|| mark.alive().contains(&command)).await;
+    until("the command is seen", || mark.alive().contains(&command)).await;
     assert_eq!(fs::read(format!("/proc/{}/environ", kept.keeper())).unwrap(), b"");
 }
 
