@@ -25,6 +25,7 @@ mod odd_roots;
 mod process;
 mod process_channel;
 mod process_support;
+mod reading_data;
 mod results;
 mod selectors;
 mod soak;
