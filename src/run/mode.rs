@@ -86,6 +86,17 @@ impl Wanted<'_> {
     }
 }
 
+impl ForkFacts {
+    /// Threads, of Ruby or native, that came after the boot.
+    pub fn extra_threads(&self) -> Vec<String> {
+        let native = beyond(&self.native, &self.native_after_boot);
+        let all = beyond(&self.threads, &self.threads_after_boot)
+            .into_iter()
+            .chain(native);
+        all.map(ToOwned::to_owned).collect()
+    }
+}
+
 /// The project's own additions to the denylist.
 pub fn project_gems(config: &Config, macos: bool) -> impl Iterator<Item = &String> {
     let more = if macos { &config.macos_fork_unsafe_gems[..] } else { &[] };

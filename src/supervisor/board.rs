@@ -12,6 +12,7 @@ use super::queue::Waiting;
 use super::warm::Prepared;
 use crate::config::{Fork, IncludeStdout};
 use crate::run::RunId;
+use crate::run::mode::Decision;
 use crate::run::outcome::Outcome;
 use crate::run::report::Mode;
 use crate::worker::protocol::Versions;
@@ -60,6 +61,9 @@ pub struct Status {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queue: Vec<Waiting>,
     pub runs: Runs,
+    /// How the last run was executed that had the choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forking: Option<Forking>,
     /// The built-in ones while there is a `config_error`.
     pub defaults: Defaults,
     /// What is wrong with `.coatepec.yml`. Every run is refused until it is mended.
@@ -74,6 +78,24 @@ pub struct Status {
     /// Files that the app or its test helper writes each time it is loaded. It is not loaded again because of that.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rewrites: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
+pub struct Forking {
+    pub safe: bool,
+    /// Why it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Threads that came after the boot, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub extra_threads: Vec<String>,
+    /// Forked runs in a row that crashed; three end forking for this boot.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub crashes: u32,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
@@ -109,6 +131,7 @@ struct Facts {
     last_trigger: Option<String>,
     running: Option<(RunId, Instant)>,
     runs: Runs,
+    forking: Option<Forking>,
 }
 
 #[derive(Debug, Clone)]
@@ -155,6 +178,7 @@ impl Default for Facts {
             last_trigger: None,
             running: None,
             runs: Runs::default(),
+            forking: None,
         }
     }
 }
@@ -177,6 +201,22 @@ impl Board {
         self.change(|facts| {
             facts.running = Some((id, Instant::now()));
             facts.enter(Phase::Running);
+        });
+    }
+
+    /// Whether a run may be forked, as it was just decided.
+    pub fn decided(&self, decision: &Decision, extra_threads: Vec<String>, crashes: u32) {
+        let reason = match decision {
+            Decision::Fork => None,
+            Decision::Spawn { reason, .. } => Some(reason.clone()),
+        };
+        self.change(|facts| {
+            facts.forking = Some(Forking {
+                safe: reason.is_none(),
+                reason,
+                extra_threads,
+                crashes,
+            });
         });
     }
 
@@ -229,6 +269,7 @@ impl Board {
             queued: queue.len(),
             queue,
             runs: facts.runs.clone(),
+            forking: facts.forking.clone(),
             defaults,
             config_error: None,
             eager_load_error: boot.and_then(|boot| boot.eager_load_error.clone()),

@@ -177,7 +177,11 @@ impl Steward {
             }
             let config = &serving.call.checked.setup.config;
             let decision = match lease.fork_facts(config).await {
-                Some(facts) => serving.wanted(lease.crashes).decide(&facts),
+                Some(facts) => {
+                    let decision = serving.wanted(lease.crashes).decide(&facts);
+                    self.board.decided(&decision, facts.extra_threads(), lease.crashes);
+                    decision
+                }
                 None => {
                     self.give_up(lease).await;
                     continue;

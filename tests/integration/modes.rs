@@ -43,6 +43,9 @@ fn threads_that_came_after_the_boot_are_named_and_not_forked() {
         "spawn_fallback",
         "price poller",
     );
+    let forking = server.status()["forking"].clone();
+    wrong.equal("safe to fork", &forking["safe"], false);
+    wrong.equal("the extra thread", &forking["extra_threads"], &json!(["price poller"]));
     let always = server.run_with([SPEC], json!({"fork": "always"}));
     check(&mut wrong, "whoever asks for a fork gets one", &always, "fork", "");
     app.write("spec/support/poller.rb", "Thread.new { sleep }\n");
