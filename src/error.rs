@@ -41,9 +41,34 @@ pub enum Kind {
     Cancelled,
     /// The supervisor is going away.
     ShuttingDown,
+    /// The server that was shared ended while it had the call.
+    ServerLost,
     /// Something of ours broke.
     Internal,
 }
+
+const ALL: &[Kind] = &[
+    Kind::InvalidArguments,
+    Kind::InvalidSelector,
+    Kind::InvalidConfig,
+    Kind::ProjectNotFound,
+    Kind::RubyNotFound,
+    Kind::BootFailed,
+    Kind::ReloadFailed,
+    Kind::ReadFailed,
+    Kind::ReadTimedOut,
+    Kind::ControllerNotFound,
+    Kind::ModelNotFound,
+    Kind::TableNotFound,
+    Kind::JobNotFound,
+    Kind::NoDatabase,
+    Kind::RunNotFound,
+    Kind::Busy,
+    Kind::Cancelled,
+    Kind::ShuttingDown,
+    Kind::ServerLost,
+    Kind::Internal,
+];
 
 impl Kind {
     /// The stable code, in snake case.
@@ -67,8 +92,14 @@ impl Kind {
             Kind::Busy => "busy",
             Kind::Cancelled => "cancelled",
             Kind::ShuttingDown => "shutting_down",
+            Kind::ServerLost => "server_lost",
             Kind::Internal => "internal",
         }
+    }
+
+    /// The kind that has this code.
+    pub fn of_code(code: &str) -> Option<Kind> {
+        ALL.iter().find(|kind| kind.code() == code).copied()
     }
 
     /// What the Ruby side refuses a question with.
@@ -102,7 +133,7 @@ impl Kind {
             | Kind::TableNotFound
             | Kind::JobNotFound
             | Kind::NoDatabase => 2,
-            Kind::ReadTimedOut | Kind::Busy | Kind::Cancelled | Kind::ShuttingDown => 75,
+            Kind::ReadTimedOut | Kind::Busy | Kind::Cancelled | Kind::ShuttingDown | Kind::ServerLost => 75,
             Kind::Internal => 70,
         }
     }

@@ -5,6 +5,8 @@
 
 pub mod cli;
 pub mod config;
+pub mod daemon;
+pub mod dirs;
 pub mod error;
 pub mod mcp;
 pub mod process;

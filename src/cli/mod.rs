@@ -14,10 +14,12 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::daemon;
 use crate::error::{Error, Result};
 use crate::process::keeper;
 use crate::project;
 use render::style::Choice;
+use serve::Manner;
 use terminal::Terminal;
 
 /// Runs exactly the specs you name in a warm, contained Rails process, over MCP or from the shell.
@@ -35,6 +37,9 @@ struct Arguments {
     /// Boot the app at once instead of at the first call
     #[arg(long)]
     eager: bool,
+    /// Keep the warm app to this client instead of sharing it with all others of this checkout
+    #[arg(long, global = true)]
+    no_share: bool,
     /// When to use colours
     #[arg(long, value_name = "WHEN", global = true, value_enum, default_value_t)]
     color: Choice,
@@ -69,6 +74,14 @@ pub fn main(argv: impl Iterator<Item = OsString>) -> ExitCode {
     if argv.get(1).is_some_and(|word| word == keeper::COMMAND) {
         return keeper::main(argv.into_iter().skip(2));
     }
+    if argv.get(1).is_some_and(|word| word == daemon::serve::COMMAND) {
+        serve::log_to_stderr();
+        let served = daemon::serve::main(argv.into_iter().skip(2));
+        return served.map_or_else(
+            |error| fail(&error, &Terminal::new(Choice::default())),
+            |()| ExitCode::SUCCESS,
+        );
+    }
     let arguments = match Arguments::try_parse_from(argv) {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -81,12 +94,14 @@ pub fn main(argv: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 fn execute(arguments: Arguments, terminal: Terminal) -> Result<ExitCode> {
-    let Arguments {
-        root, eager, command, ..
-    } = arguments;
+    let manner = Manner {
+        eager: arguments.eager,
+        share: !arguments.no_share,
+    };
+    let Arguments { root, command, .. } = arguments;
     let context = Context { root, terminal };
     match command {
-        None => serve::serve(context.root.as_deref(), eager).map(|()| ExitCode::SUCCESS),
+        None => serve::serve(context.root.as_deref(), manner).map(|()| ExitCode::SUCCESS),
         Some(Command::Init(arguments)) => init::init(&arguments, &context),
         Some(Command::Completions(arguments)) => completions::completions(&arguments, &terminal),
         Some(Command::Man(arguments)) => man::man(&arguments, &terminal),

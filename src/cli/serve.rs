@@ -2,51 +2,63 @@
 
 use std::path::Path;
 
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use crate::daemon::connect::Target;
+use crate::daemon::{front, signals};
 use crate::error::Result;
 use crate::mcp;
 use crate::process::orphans;
 use crate::supervisor::Supervisor;
 
-pub(super) fn serve(root: Option<&Path>, eager: bool) -> Result<()> {
+/// How to serve.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Manner {
+    pub(super) eager: bool,
+    /// Share the warm app with everybody else who works on this checkout.
+    pub(super) share: bool,
+}
+
+pub(super) fn serve(root: Option<&Path>, manner: Manner) -> Result<()> {
     log_to_stderr();
     let root = super::find_root(root)?;
     // One thread: there is nothing to compute, only to wait for. Reading files happens on threads that come and go.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let served = runtime.block_on(session(&root, eager));
+    let served = runtime.block_on(session(&root, manner));
     // A blocked read of stdin can't be cancelled, and must not keep us.
     runtime.shutdown_background();
     served
 }
 
-async fn session(root: &Path, eager: bool) -> Result<()> {
-    let stop = CancellationToken::new();
-    stop_on_signals(&stop)?;
+async fn session(root: &Path, manner: Manner) -> Result<()> {
+    let stop = signals::stop()?;
+    if manner.share {
+        match shared(root, manner.eager, stop.clone()).await {
+            Ok(()) => return Ok(()),
+            // A place where nothing can be shared is no reason to serve nobody.
+            Err(error) => tracing::warn!(%error, "serves this client alone"),
+        }
+    }
+    alone(root, manner.eager, stop).await
+}
+
+async fn shared(root: &Path, eager: bool, stop: CancellationToken) -> Result<()> {
+    let (stdin, stdout) = mcp::stdio();
+    front::serve(Target::new(root, eager)?, stdin, stdout, stop).await
+}
+
+async fn alone(root: &Path, eager: bool, stop: CancellationToken) -> Result<()> {
     orphans::adopt();
     let (supervisor, steward) = Supervisor::start(root, eager);
-    let served = mcp::serve_stdio(supervisor.clone(), stop).await;
+    let (stdin, stdout) = mcp::stdio();
+    let served = mcp::serve(supervisor.clone(), stdin, stdout, stop).await;
     supervisor.shut_down().await;
     let _ = steward.await;
     served
 }
 
-/// Otherwise a signal would end us before we have ended what we started. (The keepers would then do it.)
-fn stop_on_signals(stop: &CancellationToken) -> Result<()> {
-    for kind in [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()] {
-        let mut signals = signal(kind)?;
-        let stop = stop.clone();
-        tokio::spawn(async move {
-            signals.recv().await;
-            stop.cancel();
-        });
-    }
-    Ok(())
-}
-
 /// `COATEPEC_LOG=debug` shows more. stdout is the protocol's.
-fn log_to_stderr() {
+pub(super) fn log_to_stderr() {
     let filter =
         tracing_subscriber::EnvFilter::try_from_env("COATEPEC_LOG").unwrap_or_else(|_| "warn,rmcp=error".into());
     let _ = tracing_subscriber::fmt()

@@ -76,6 +76,9 @@ pub struct Config {
     /// What is kept of each of a run's output streams, 1,024 to 262,144 bytes.
     #[serde(deserialize_with = "value::within::<1024, 262144, _, _>")]
     pub max_output_bytes: usize,
+    /// How long a shared server stays without a client, 0 to 86,400 seconds.
+    #[serde(deserialize_with = "value::within::<0, 86400, _, _>")]
+    pub idle_timeout_seconds: u64,
     /// What a call gets that does not say otherwise.
     #[serde(deserialize_with = "value::section")]
     pub defaults: Defaults,
@@ -198,6 +201,7 @@ impl Default for Config {
             max_warm_memory_mib: 2048,
             max_result_bytes: 24 * 1024,
             max_output_bytes: 256 * 1024,
+            idle_timeout_seconds: 300,
             defaults: Defaults::default(),
             check: Check::default(),
         }

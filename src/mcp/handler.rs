@@ -200,7 +200,7 @@ fn success(value: &impl Serialize) -> Result<CallToolResult> {
 }
 
 /// No structured half: it would have to fit the output schema.
-fn failure(error: &Error) -> CallToolResult {
+pub(super) fn failure(error: &Error) -> CallToolResult {
     let mut body = JsonObject::new();
     body.insert("code".into(), json!(error.kind.code()));
     body.insert("message".into(), json!(error.to_string()));

@@ -1,6 +1,6 @@
-//! stdin and stdout, line by line, as the protocol library takes them; and what it does not do: it says nothing about a
-//! line that is no JSON, it would keep a line of any length in memory, and at the end of stdin it goes on waiting for
-//! calls that are under way, which we want to end.
+//! The two streams of a client, line by line, as the protocol library takes them; and what it does not do: it says
+//! nothing about a line that is no JSON, it would keep a line of any length in memory, and at the end of input it goes on
+//! waiting for calls that are under way, which we want to end.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,20 +17,20 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 /// Bytes of a line. A call with a hundred selectors as long as a path may be has less than one MiB.
-const LINE: usize = 10 * 1024 * 1024;
+pub(super) const LINE: usize = 10 * 1024 * 1024;
 
 /// Read at a time.
 const CHUNK: usize = 16 * 1024;
 
-/// The two ends of a client on pipes.
-pub(super) struct Stdio<R: AsyncRead + Unpin, W: AsyncWrite> {
+/// The two ends of a client.
+pub(super) struct Lines<R: AsyncRead + Unpin, W: AsyncWrite> {
     lines: AsyncRwTransport<RoleServer, JsonLines<R>, W>,
     refused: UnboundedReceiver<Refused>,
     /// An answer that is being written: kept here because `receive` may be dropped while it waits.
     answer: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send>>>,
 }
 
-impl<R, W> Stdio<R, W>
+impl<R, W> Lines<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -39,7 +39,7 @@ where
     pub(super) fn new(reader: R, writer: W, over: CancellationToken) -> Self {
         let (refuse, refused) = unbounded_channel();
         let reader = JsonLines::new(reader, over, refuse);
-        Stdio {
+        Lines {
             // What passes is no longer than we let it be.
             lines: AsyncRwTransport::new_server(reader, writer).with_max_line_length(usize::MAX),
             refused,
@@ -48,7 +48,7 @@ where
     }
 }
 
-impl<R, W> Transport<RoleServer> for Stdio<R, W>
+impl<R, W> Transport<RoleServer> for Lines<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -77,6 +77,11 @@ where
     async fn close(&mut self) -> io::Result<()> {
         self.lines.close().await
     }
+}
+
+/// What is said to a line that is too long, by whoever reads it.
+pub(super) fn too_long() -> String {
+    serde_json::to_string(&TxJsonRpcMessage::<RoleServer>::from(Refused::TooLong)).unwrap_or_default()
 }
 
 /// Why a line was not passed on.

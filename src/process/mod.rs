@@ -9,6 +9,8 @@
 
 pub mod spawn;
 
+pub mod detach;
+
 pub mod keeper;
 
 pub mod tree;
@@ -22,6 +24,8 @@ pub mod procfs;
 pub mod channel;
 
 pub mod lines;
+
+pub mod file_lock;
 
 pub mod fds;
 

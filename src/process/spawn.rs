@@ -69,12 +69,19 @@ struct News {
 /// # Panics
 /// Outside a tokio runtime.
 pub fn spawn(launch: Launch) -> Result<Kept, Refused> {
-    // This very binary, also when the file was replaced or removed since.
-    #[cfg(target_os = "linux")]
-    let ourselves = PathBuf::from("/proc/self/exe");
-    #[cfg(not(target_os = "linux"))]
-    let ourselves = std::env::current_exe().map_err(|error| refused("failed to find our own binary", &error))?;
+    let ourselves = ourselves().map_err(|error| refused("failed to find our own binary", &error))?;
     spawn_by(&ourselves, launch)
+}
+
+/// This very binary, also when the file was replaced or removed since.
+///
+/// # Errors
+/// Where the system has no name for it.
+pub fn ourselves() -> io::Result<PathBuf> {
+    #[cfg(target_os = "linux")]
+    return Ok(PathBuf::from("/proc/self/exe"));
+    #[cfg(not(target_os = "linux"))]
+    return std::env::current_exe();
 }
 
 /// As [`spawn`], by a binary at another place: a test's own is not `coatepec`.

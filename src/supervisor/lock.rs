@@ -5,16 +5,14 @@
 //! that ends. Whoever knows its databases shares the lock of its checkout and has theirs alone; whoever doesn't know them
 //! has the checkout alone.
 
-use std::fs::{self, File, Permissions};
-use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nix::fcntl::{Flock, FlockArg};
-use nix::unistd::getuid;
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
+
+use crate::dirs;
+use crate::process::file_lock::{FileLock, FlockArg, Refused};
 
 /// How often a lock that somebody else holds is tried again. There is nothing to wait on: a blocking `flock` can't be
 /// taken back.
@@ -24,18 +22,11 @@ const RETRY: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct Locks {
     /// `None` for what could not be guarded.
-    held: Vec<(String, Option<Lock>)>,
+    held: Vec<(String, Option<FileLock>)>,
     until: Instant,
     cancel: CancellationToken,
     /// Seconds spent waiting for others.
     pub waited: f64,
-}
-
-/// Gone from the disk with its last holder.
-#[derive(Debug)]
-struct Lock {
-    path: PathBuf,
-    file: Flock<File>,
 }
 
 /// Why a lock was not to be had.
@@ -88,7 +79,7 @@ impl Locks {
         Ok(())
     }
 
-    async fn wait_for(&self, name: &str, how: FlockArg) -> Result<Option<Lock>, Taken> {
+    async fn wait_for(&self, name: &str, how: FlockArg) -> Result<Option<FileLock>, Taken> {
         loop {
             match try_lock(name, how) {
                 Ok(lock) => return Ok(Some(lock)),
@@ -114,81 +105,13 @@ impl Locks {
     }
 }
 
-impl Drop for Lock {
-    /// Whoever has opened the file and gets the lock of it now sees that it is gone.
-    fn drop(&mut self) {
-        if self.file.relock(FlockArg::LockExclusiveNonblock).is_ok() {
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
-enum Refused {
-    Taken(Option<String>),
-    /// The last holder has removed the file since it was opened.
-    Gone,
-    Io(io::Error),
-}
-
-fn try_lock(name: &str, how: FlockArg) -> Result<Lock, Refused> {
-    let path = directory().map_err(Refused::Io)?.join(file_name(name));
-    let file = File::options()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(&path)
-        .map_err(Refused::Io)?;
-    match Flock::lock(file, how) {
-        Ok(mut file) => {
-            if file.metadata().map_err(Refused::Io)?.nlink() == 0 {
-                return Err(Refused::Gone);
-            }
-            sign(&mut file, name);
-            Ok(Lock { path, file })
-        }
-        Err((mut file, nix::Error::EWOULDBLOCK)) => Err(Refused::Taken(holder(&mut file))),
-        Err((_, error)) => Err(Refused::Io(error.into())),
-    }
-}
-
-/// Private to the user. Another user's runs are guarded by their own; they seldom share a test database. At one place
-/// whatever the environment says: servers of two terminals may have two of everything that it names.
-fn directory() -> io::Result<PathBuf> {
-    let dir = PathBuf::from(format!("/tmp/coatepec-{}", getuid()));
-    match fs::create_dir(&dir) {
-        Ok(()) => fs::set_permissions(&dir, Permissions::from_mode(0o700))?,
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(error),
-    }
-    let found = fs::symlink_metadata(&dir)?;
-    if !found.is_dir() || found.uid() != getuid().as_raw() {
-        return Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            format!("`{}` is not ours", dir.display()),
-        ));
-    }
-    Ok(dir)
+fn try_lock(name: &str, how: FlockArg) -> Result<FileLock, Refused> {
+    let dir = dirs::runtime().map_err(Refused::Io)?;
+    FileLock::try_at(dir.join(file_name(name)), how, name)
 }
 
 fn file_name(name: &str) -> String {
     let digest = Sha256::digest(name);
     let hex: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
     format!("{hex}.lock")
-}
-
-/// For whoever has to wait; nobody relies on it.
-fn sign(lock: &mut Flock<File>, name: &str) {
-    let text = format!("pid {} for {name}\n", std::process::id());
-    let _ = lock
-        .set_len(0)
-        .and_then(|()| lock.rewind())
-        .and_then(|()| lock.write_all(text.as_bytes()));
-}
-
-fn holder(file: &mut File) -> Option<String> {
-    let mut text = String::new();
-    file.take(1024).read_to_string(&mut text).ok()?;
-    text.split_whitespace().nth(1).map(|pid| format!("pid {pid}"))
 }

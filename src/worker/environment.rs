@@ -235,8 +235,9 @@ impl fmt::Debug for BootKey {
     }
 }
 
-/// The key of an environment: all variables, except those that differ between two terminals of one
-/// user and that no app reads at boot.
+/// The key of an environment: all variables, except those that differ between two terminals, editors or agents of one
+/// user and that no app reads at boot. A list of what does not count, since an app may read whatever it likes: a name
+/// that is missing here costs a second warm process, one that is missing in a list of what counts would cost the truth.
 pub fn boot_key(vars: &Variables) -> BootKey {
     let mut hash = Sha256::new();
     for part in vars
@@ -251,10 +252,10 @@ pub fn boot_key(vars: &Variables) -> BootKey {
     BootKey(hash.finalize().into())
 }
 
-/// Variables of a terminal, a login or a service manager: they name the place a process was started
-/// from, and change with it.
+/// Variables of a terminal, a login, a service manager or whatever else starts processes: they name the place a process
+/// was started from, and change with it.
 fn is_noise(name: &OsStr) -> bool {
-    const NAMES: [&str; 22] = [
+    const NAMES: &[&str] = &[
         "PWD",
         "OLDPWD",
         "SHLVL",
@@ -264,6 +265,7 @@ fn is_noise(name: &OsStr) -> bool {
         "LS_COLORS",
         "TERM",
         "COLORTERM",
+        "COLORFGBG",
         "COLUMNS",
         "LINES",
         "WINDOWID",
@@ -271,14 +273,32 @@ fn is_noise(name: &OsStr) -> bool {
         "STY",
         "DISPLAY",
         "WAYLAND_DISPLAY",
+        "XAUTHORITY",
+        "XDG_ACTIVATION_TOKEN",
+        "DESKTOP_STARTUP_ID",
+        "GIO_LAUNCHED_DESKTOP_FILE",
+        "GIO_LAUNCHED_DESKTOP_FILE_PID",
         "GPG_TTY",
         "DBUS_SESSION_BUS_ADDRESS",
         "INVOCATION_ID",
         "JOURNAL_STREAM",
         "MAINPID",
+        "MANAGERPID",
         "SYSTEMD_EXEC_PID",
+        "SECURITYSESSIONID",
+        "LaunchInstanceID",
+        "XPC_FLAGS",
+        "XPC_SERVICE_NAME",
+        "__CFBundleIdentifier",
+        // Of agents and editors that start us.
+        "CLAUDECODE",
+        "GIT_ASKPASS",
+        "GIT_EDITOR",
+        "GIT_PAGER",
+        "PAGER",
+        "INIT_CWD",
     ];
-    const PREFIXES: [&str; 11] = [
+    const PREFIXES: &[&str] = &[
         "SSH_",
         "TERM_",
         "TMUX",
@@ -286,10 +306,20 @@ fn is_noise(name: &OsStr) -> bool {
         "KITTY_",
         "ALACRITTY_",
         "WEZTERM_",
+        "GHOSTTY_",
         "GNOME_TERMINAL_",
         "KONSOLE_",
         "VTE_",
         "XDG_SESSION_",
+        "CLAUDE_",
+        "CODEX_",
+        "CURSOR_",
+        "VSCODE_",
+        "ZED_",
+        "ELECTRON_",
+        "MCP_",
+        // Set by npx for what it starts.
+        "npm_",
     ];
     NAMES.iter().any(|noise| name == *noise) || PREFIXES.iter().any(|prefix| starts_with(name, prefix))
 }

@@ -28,6 +28,7 @@ mod process_support;
 mod reading_data;
 mod results;
 mod selectors;
+mod sharing;
 mod soak;
 mod support;
 mod surprises;

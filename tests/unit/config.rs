@@ -50,6 +50,7 @@ fn the_example_has_every_key() {
         max_file_mib: _,
         max_result_bytes: _,
         max_output_bytes: _,
+        idle_timeout_seconds: _,
         defaults: Defaults { spec_run, routes },
         check: Check { ignore: _ },
     } = Config::default();
@@ -76,6 +77,7 @@ fn the_example_has_every_key() {
         "max_file_mib",
         "max_result_bytes",
         "max_output_bytes",
+        "idle_timeout_seconds",
         "defaults",
         "  spec_run",
         "    include_passing",
@@ -117,6 +119,7 @@ max_warm_memory_mib: 256
 max_file_mib: 1
 max_result_bytes: 4096
 max_output_bytes: 1024
+idle_timeout_seconds: 0
 defaults:
   spec_run: {include_passing: true, include_stdout: always, timeout_seconds: 900}
   routes: {engines: only}
@@ -144,6 +147,7 @@ check: {ignore: [action_without_route, inverse_missing]}
         max_file_mib: 1,
         max_result_bytes: 4096,
         max_output_bytes: 1024,
+        idle_timeout_seconds: 0,
         defaults: Defaults {
             spec_run,
             routes: Routes {
@@ -232,6 +236,7 @@ fn a_value_out_of_range_is_answered_with_the_range() {
     let table = [
         ("boot_timeout_seconds", "0 3601 -1 1.5 soon", "1 to 3600"),
         ("grace_seconds", "61 -1 true", "0 to 60"),
+        ("idle_timeout_seconds", "86401 -1 never", "0 to 86400"),
         ("max_result_bytes", "4095 1048577 24KiB", "4096 to 1048576"),
         (
             "max_output_bytes",

@@ -243,6 +243,8 @@ fn the_boot_key_ignores_the_terminal_and_nothing_else() {
         "TERM_PROGRAM",
         "WINDOWID",
         "TMUX_PANE",
+        "CLAUDE_PROJECT_DIR",
+        "npm_lifecycle_event",
     ] {
         assert_eq!(
             boot_key(&vars(&[("PATH", "/bin"), ("CI", "1"), (noise, "9")])),

@@ -12,12 +12,13 @@ use regex::Regex;
 const LAYERS: &[&[&str]] = &[
     &["main"],
     &["cli"],
+    &["daemon"],
     &["mcp"],
     &["supervisor"],
     &["run"],
     &["worker"],
     &["project", "process", "sandbox", "reading"],
-    &["config"],
+    &["config", "dirs"],
     &["error"],
 ];
 
@@ -47,7 +48,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("clap", &["cli"], "arguments are parsed in one place"),
     (
         "tokio",
-        &["cli", "mcp", "supervisor", "worker", "process"],
+        &["cli", "daemon", "mcp", "supervisor", "worker", "process"],
         "rules and facts wait for nothing",
     ),
     (
@@ -60,6 +61,8 @@ const CRATES: &[(&str, &[&str], &str)] = &[
 
 /// Files that take data and the clock as arguments.
 const PURE: &[&str] = &[
+    "daemon/key",
+    "daemon/relay",
     "run/advice",
     "run/command",
     "run/log",

@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use coatepec::daemon::place::{Card, cards};
+use nix::sys::signal::Signal;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
@@ -107,6 +109,12 @@ impl App {
         self.append(".coatepec.yml", &format!("{line}\n"));
     }
 
+    /// The shared servers of this app that are there.
+    pub(crate) fn daemons(&self) -> Vec<Card> {
+        let cards = cards(&self.root).into_iter().map(|(_, card)| card);
+        cards.filter(Card::is_alive).collect()
+    }
+
     pub(crate) fn server(&self) -> Server {
         self.server_with(Setup::default())
     }
@@ -118,6 +126,9 @@ impl App {
 
 impl Drop for App {
     fn drop(&mut self) {
+        self.daemons()
+            .iter()
+            .for_each(|card| tree::kill(card.pid, Signal::SIGKILL));
         if std::thread::panicking()
             && let Some(dir) = self.dir.take()
         {

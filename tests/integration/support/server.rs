@@ -36,9 +36,23 @@ pub(crate) struct Setup {
     env: Vec<(String, Option<String>)>,
     directory: Option<PathBuf>,
     wrapper: Vec<String>,
+    shared: bool,
+    binary: Option<PathBuf>,
 }
 
 impl Setup {
+    /// Of another build than the one under test.
+    pub(crate) fn binary(mut self, binary: impl Into<PathBuf>) -> Self {
+        self.binary = Some(binary.into());
+        self
+    }
+
+    /// With all others of this checkout that are started like this one.
+    pub(crate) fn shared(mut self) -> Self {
+        self.shared = true;
+        self
+    }
+
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.to_owned(), Some(value.to_owned())));
         self
@@ -378,7 +392,8 @@ fn complete<T: schemars::JsonSchema>(result: &Value) {
 }
 
 fn command(app: &App, setup: &Setup, log: &Path) -> Command {
-    let binary = env!("CARGO_BIN_EXE_coatepec").to_owned();
+    let binary = setup.binary.as_ref().map(|binary| binary.display().to_string());
+    let binary = binary.unwrap_or_else(|| env!("CARGO_BIN_EXE_coatepec").to_owned());
     let mut words = setup.wrapper.iter().chain([&binary]);
     #[expect(clippy::disallowed_methods, reason = "a client starts its server")]
     let mut command = Command::new(words.next().expect("at least the binary"));
@@ -387,6 +402,9 @@ fn command(app: &App, setup: &Setup, log: &Path) -> Command {
         Some(directory) => command.current_dir(directory),
         None => command.arg("--root").arg(app.root()),
     };
+    if !setup.shared {
+        command.arg("--no-share");
+    }
     command
         .args(&setup.arguments)
         .env("TMPDIR", app.beside("tmp"))
