@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{App, Deviations, Server, texts};
+use crate::support::{App, Deviations, Server, has_text, texts};
 
 /// Set to anything, it writes the results down instead of comparing them.
 const WRITE: &str = "COATEPEC_WRITE_GOLDEN";
@@ -150,5 +150,26 @@ fn pages_of_a_list_follow_one_another() {
         texts(&names["tables"]),
         ["catalog_placements", "line_items", "parts", "tags_widgets"]
     );
+    server.stop();
+}
+
+/// As in a fresh clone. Looking makes no database.
+#[test]
+fn without_a_database_the_schema_file_is_told() {
+    let app = App::bare();
+    let server = app.server();
+    let told = ask(&server, "rails_schema", json!({ "table": "widgets" }));
+    assert_eq!(told["source"], "schema_file", "{told}");
+    assert!(has_text(&told["instead"], "no file storage/test.sqlite3"), "{told}");
+    assert_eq!(told["tables"][0]["columns"].as_array().unwrap().len(), 12);
+    let widget = ask(
+        &server,
+        "rails_model",
+        json!({ "name": "Widget", "fields": ["enums", "columns"] }),
+    );
+    let widget = &widget["models"][0];
+    assert_eq!(widget["errors"][0]["code"], "database_unavailable", "{widget}");
+    assert_eq!(widget["enums"].as_array().unwrap().len(), 2);
+    assert_eq!(fs::read_dir(app.path("storage")).unwrap().count(), 0);
     server.stop();
 }
