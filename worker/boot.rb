@@ -10,31 +10,21 @@ module Coatepec
         Coatepec.root
         @root = Dir.pwd
         path = File.expand_path(environment, @root)
-        # config/boot sets up the bundle and bootsnap: Rails must come after it to profit, before the app to be told.
-        boot = File.join(File.dirname(path), "boot.rb")
-        require boot if File.file?(boot)
-        Compiled.distrust
-        require "rails"
-        ActiveSupport.on_load(:before_initialize, yield: true) { |app| Boot.force_reloading(app) }
-        require path
-        Compiled.distrust
-        eager_load
+        Traces.during(:boot) { load_app(path) }
+        Traces.during(:classes) { eager_load }
       end
 
       # Tells who holds on to what was there before; nil if nobody does.
       def reload
         before = Held.names
-        Rails.application.reloader.reload!
-        # The reloader of I18n looks at modification times only.
-        I18n.reload!
-        ::FactoryBot.reload if factories.any?
-        eager_load
+        Traces.during(:classes) { load_again }
         Held.by(before)
       end
 
       # Wins over config/environments/test.rb, over the legacy setter and over initializers: a worker that can't
       # reload would serve old code.
       def force_reloading(app)
+        @app = app
         config = app.config
         config.cache_classes = false
         config.eager_load = false
@@ -55,7 +45,8 @@ module Coatepec
         {
           reload_dirs: reload_dirs, reload_files: outside_gems(reload_files),
           features: outside_gems($LOADED_FEATURES).reject { |path| below?(path, reload_dirs) },
-          config_dirs: config_dirs, gemfiles: gemfiles
+          config_dirs: config_dirs, gemfiles: gemfiles, code_dirs: code_dirs, vouched: vouched,
+          boot_traces: with_absent_dirs(Traces.of(:boot)), class_traces: Traces.of(:classes)
         }
       end
 
@@ -72,7 +63,39 @@ module Coatepec
 
       def installed?(path) = gem_dirs.any? { |dir| path.start_with?(dir) }
 
+      # Whether a reload loads it again.
+      def reloadable?(path)
+        # Whoever asks for the app too early has it made too early.
+        @app && path.end_with?(".rb") ? below?(path, reload_dirs) || route_files.include?(path) : false
+      end
+
+      # What a change of is noticed in another way.
+      def known_files = reload_files + gemfiles
+
+      # Of the app, of the repository that it is in, or of a gem by path.
+      def near?(path) = path.start_with?(Coatepec.root, *neighbours)
+
       private
+
+      def load_app(path)
+        # config/boot sets up the bundle and bootsnap: Rails must come after it to profit, before the app to be told.
+        boot = File.join(File.dirname(path), "boot.rb")
+        require boot if File.file?(boot)
+        Compiled.distrust
+        Traces.listen
+        require "rails"
+        ActiveSupport.on_load(:before_initialize, yield: true) { |app| Boot.force_reloading(app) }
+        require path
+        Compiled.distrust
+      end
+
+      def load_again
+        Rails.application.reloader.reload!
+        # The reloader of I18n looks at modification times only.
+        I18n.reload!
+        ::FactoryBot.reload if factories.any?
+        eager_load
+      end
 
       # Loading the app's classes once here saves each run from doing it. A file that can't be loaded must not keep
       # the others from being tested, so the error is only remembered: a spec that needs the file will meet it.
@@ -88,10 +111,51 @@ module Coatepec
         Rails.autoloaders.main.dirs - Rails.autoloaders.once.dirs + factories.select { |path| File.directory?(path) }
       end
 
-      def reload_files
-        routes = Rails.application.routes_reloader.paths.map(&:to_s)
-        routes + I18n.load_path.map(&:to_s) + factories.map { |path| "#{path}.rb" }
+      # Where code is that Zeitwerk finds by its name and never loads again.
+      def code_dirs
+        loaders = []
+        Zeitwerk::Registry.loaders.each { |loader| loaders << loader }
+        dirs = loaders.flat_map { |loader| loader.dirs.map(&:to_s) } + Rails.autoloaders.once.dirs
+        dirs.uniq.reject { |dir| installed?(dir) || reload_dirs.include?(dir) }
+      rescue NameError
+        []
       end
+
+      # Directories that code would be loaded from, if they were there.
+      def with_absent_dirs(traces)
+        absent = ActiveSupport::Dependencies.autoload_paths.map(&:to_s).reject { |dir| File.directory?(dir) }
+        absent = absent.map { |dir| { dir: File.dirname(dir), pattern: File.basename(dir) } }
+        { **traces, listings: traces[:listings] + absent }
+      end
+
+      # Bundler writes the lock when the Gemfile asks for more than it holds: what it wrote is what was booted with.
+      def vouched
+        lock = Bundler.default_lockfile
+        File.read(lock) == Bundler.definition.to_lock ? [lock.to_s] : []
+      rescue StandardError
+        []
+      end
+
+      def neighbours
+        @neighbours ||= begin
+          dirs = [repository, *Gem.loaded_specs.each_value.map(&:full_gem_path)].compact
+          dirs.map { |dir| "#{dir}/" }.reject { |dir| installed?(dir) }
+        end
+      end
+
+      # Around the app, where it is one of several things in a repository.
+      def repository
+        above = Pathname(Dir.pwd).ascend.drop(1).take_while { |dir| !dir.root? && dir.to_s != Dir.home }
+        above.find { |dir| dir.join(".git").exist? }
+      rescue ArgumentError # No home.
+        nil
+      end
+
+      def reload_files
+        route_files + I18n.load_path.map(&:to_s) + factories.map { |path| "#{path}.rb" }
+      end
+
+      def route_files = @app.routes_reloader.paths.map(&:to_s)
 
       # Where definitions of factories are, if the boot has loaded them (factory_bot_rails does): then the zygote
       # inherits them, and it takes a reload to see them changed.

@@ -17,6 +17,7 @@ module Coatepec
       # The directory comes first, and since Bootsnap 1.25 or so a namespace; then handlers are told the path, too.
       def fetch(*given)
         path, handler, arguments = given.last(3)
+        Traces.cached(path) unless handler.equal?(::Bootsnap::CompileCache::ISeq)
         return super if Compiled.trusted?(path)
 
         told = given.size > 4 ? [path, arguments] : [arguments]

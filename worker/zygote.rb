@@ -28,11 +28,13 @@ module Coatepec
     def preload
       started = Coatepec.clock
       stop_reloading
-      Frameworks.load(@request.fetch(:framework)).preload(@request[:preload] || [])
-      warm_up
+      Traces.during(:helper) do
+        Frameworks.load(@request.fetch(:framework)).preload(@request[:preload] || [])
+        warm_up
+      end
       @wire.tell("loaded", seconds: Coatepec.clock - started,
                            features: Boot.outside_gems($LOADED_FEATURES + Boot.factory_files),
-                           versions: Boot.versions)
+                           traces: Traces.of(:helper), versions: Boot.versions)
       true
     rescue Exception => e # rubocop:disable Lint/RescueException
       @wire.tell("load_failed", seconds: Coatepec.clock - started, error: Failure.of(e))

@@ -6,9 +6,8 @@
 //!
 //! Everything here blocks on the file system.
 
-use std::collections::{HashMap, HashSet};
-use std::ffi::OsString;
-use std::fs::{self, DirEntry, File, FileType, Metadata};
+use std::collections::HashMap;
+use std::fs::{self, File, Metadata};
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -17,6 +16,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use nix::libc::{O_NOCTTY, O_NONBLOCK};
 use sha2::{Digest, Sha256};
 
+pub use super::walk::Target;
+use super::walk::{Interest, walk};
+
 /// A larger file, in bytes, is known by its fingerprint alone: it is data, and slow to read.
 const MAX_HASHED: u64 = 1024 * 1024;
 
@@ -24,27 +26,6 @@ const MAX_HASHED: u64 = 1024 * 1024;
 /// whole seconds, and even every second one only, in some. The clock of a shared or remote file
 /// system may lag behind ours, too.
 const LONGEST_TICK_NS: i128 = 2_000_000_000;
-
-/// What to look at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
-    /// One file, through symlinks. That it does not exist yet is fine: its creation is a change.
-    File(PathBuf),
-    /// The regular files directly in a directory whose names begin with one of these, and symlinks to such.
-    Named {
-        dir: PathBuf,
-        prefixes: &'static [&'static str],
-    },
-    /// All regular files below a directory. A symlink to a file counts as one; a symlink to a
-    /// directory is not followed.
-    Tree {
-        dir: PathBuf,
-        /// Without the dot; `None` for all files.
-        extensions: Option<Vec<OsString>>,
-        /// Files and directories to pass over, relative to `dir` or absolute.
-        exclude: Vec<PathBuf>,
-    },
-}
 
 /// What `stat` says of a regular file. Times are nanoseconds since 1970. The ctime gives away an edit
 /// that restored size and mtime; the inode a file that was replaced by another.
@@ -94,6 +75,7 @@ struct Seen {
     /// The file changed so shortly before the look that it may change again without a trace: two
     /// changes within one tick have the same time. An equal fingerprint then proves nothing.
     recent: bool,
+    interest: Interest,
 }
 
 /// The kernel stamps files with a clock that ticks up to 10 ms behind the one that programs read.
@@ -112,6 +94,7 @@ impl Snapshot {
         let mut next = Snapshot::look(targets);
         for (path, seen) in &mut next.files {
             match self.files.get(path) {
+                _ if seen.interest == Interest::Existence => {}
                 Some(known) if known.content.is_some() && known.vouches_for(seen) => {
                     seen.content = known.content;
                 }
@@ -123,12 +106,16 @@ impl Snapshot {
 
     /// Fingerprints only: no file is opened.
     pub fn look(targets: &[Target]) -> Snapshot {
-        let mut walk = Walk {
-            now_ns: now_ns(),
-            files: HashMap::new(),
-        };
-        targets.iter().for_each(|target| walk.target(target));
-        Snapshot { files: walk.files }
+        let now_ns = now_ns();
+        let mut files: HashMap<PathBuf, Seen> = HashMap::new();
+        walk(targets, &mut |path, metadata, interest| {
+            // Who wants the content wants to know of its existence, too.
+            match interest {
+                Interest::Content => _ = files.insert(path, Seen::new(metadata, now_ns)),
+                Interest::Existence => _ = files.entry(path).or_insert_with(|| Seen::listed(metadata)),
+            }
+        });
+        Snapshot { files }
     }
 
     /// What changed from this baseline to a newer look at the same targets, sorted by path.
@@ -142,7 +129,7 @@ impl Snapshot {
         for (path, seen) in &mut self.files {
             match newer.files.get(path) {
                 // Still there, and not looked at any more: no target covers it.
-                None if path.is_file() => {}
+                None if seen.is_still_there(path) => {}
                 None => changes.push(change(path, ChangeKind::Deleted)),
                 Some(new) if seen.vouches_for(new) || seen.confirm(path, new) => {}
                 Some(_) => changes.push(change(path, ChangeKind::Modified)),
@@ -156,7 +143,8 @@ impl Snapshot {
     /// meanwhile must stay a change.
     pub fn refresh<'a>(&mut self, paths: impl IntoIterator<Item = &'a PathBuf>) {
         for path in paths {
-            match Seen::read(path) {
+            let listed = || fs::metadata(path).ok().filter(Metadata::is_dir);
+            match Seen::read(path).or_else(|| listed().as_ref().map(Seen::listed)) {
                 Some(seen) => self.files.insert(path.clone(), seen),
                 None => self.files.remove(path),
             };
@@ -169,8 +157,9 @@ impl Snapshot {
     pub fn add_missing(&mut self, newer: Snapshot, since: SystemTime) {
         let since = clock_ns(since) - COARSE_NS;
         for (path, seen) in newer.files {
-            if seen.fingerprint.ctime_ns < since {
-                self.files.entry(path).or_insert(seen);
+            let known = |old: &Seen| old.interest == Interest::Content || seen.interest == Interest::Existence;
+            if seen.fingerprint.ctime_ns < since && !self.files.get(&path).is_some_and(known) {
+                self.files.insert(path, seen);
             }
         }
     }
@@ -214,6 +203,9 @@ impl Snapshot {
 impl Seen {
     /// Whether the fingerprint alone tells that a newer look saw the same content.
     fn vouches_for(&self, newer: &Seen) -> bool {
+        if newer.interest == Interest::Existence {
+            return true;
+        }
         self.fingerprint == newer.fingerprint && !(self.recent && self.content.is_some())
     }
 
@@ -238,6 +230,29 @@ impl Seen {
             fingerprint,
             content: None,
             recent,
+            interest: Interest::Content,
+        }
+    }
+
+    fn is_still_there(&self, path: &Path) -> bool {
+        match self.interest {
+            Interest::Content => path.is_file(),
+            Interest::Existence => path.exists(),
+        }
+    }
+
+    /// Something that is there, whatever is in it. A directory changes with each file in it: what counts is when it
+    /// came to be.
+    fn listed(metadata: &Metadata) -> Seen {
+        let fingerprint = Fingerprint {
+            ctime_ns: metadata.created().map_or(0, clock_ns),
+            ..Fingerprint::new(metadata)
+        };
+        Seen {
+            fingerprint,
+            content: None,
+            recent: false,
+            interest: Interest::Existence,
         }
     }
 
@@ -277,98 +292,6 @@ impl Fingerprint {
             ctime_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
             inode: metadata.ino(),
         }
-    }
-}
-
-struct Walk {
-    now_ns: i128,
-    files: HashMap<PathBuf, Seen>,
-}
-
-impl Walk {
-    fn target(&mut self, target: &Target) {
-        match target {
-            Target::File(path) => {
-                if let Ok(metadata) = fs::metadata(path) {
-                    self.add(path.clone(), &metadata);
-                }
-            }
-            Target::Named { dir, prefixes } => self.named(dir, prefixes),
-            Target::Tree {
-                dir,
-                extensions,
-                exclude,
-            } => {
-                let exclude = exclude.iter().map(|path| dir.join(path)).collect();
-                self.tree(
-                    dir,
-                    &Filter {
-                        extensions: extensions.as_deref(),
-                        exclude,
-                    },
-                );
-            }
-        }
-    }
-
-    fn named(&mut self, dir: &Path, prefixes: &[&str]) {
-        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let wanted = |prefix: &&str| name.as_encoded_bytes().starts_with(prefix.as_bytes());
-            if let (true, Ok(kind)) = (prefixes.iter().any(wanted), entry.file_type()) {
-                self.entry(&entry, kind, entry.path());
-            }
-        }
-    }
-
-    fn tree(&mut self, dir: &Path, filter: &Filter<'_>) {
-        let mut dirs = vec![dir.to_owned()];
-        while let Some(dir) = dirs.pop() {
-            let Ok(entries) = fs::read_dir(&dir) else {
-                continue;
-            };
-            for entry in entries.flatten() {
-                let path = entry.path();
-                // The kind comes with the entry; `stat` is only for files that are wanted.
-                match entry.file_type() {
-                    Ok(_) if filter.exclude.contains(&path) => {}
-                    Ok(kind) if kind.is_dir() => dirs.push(path),
-                    Ok(kind) if filter.wants(&path) => self.entry(&entry, kind, path),
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    fn entry(&mut self, entry: &DirEntry, kind: FileType, path: PathBuf) {
-        // Unlike the other, the entry's own `stat` neither follows links nor walks the path again.
-        let metadata = if kind.is_symlink() {
-            fs::metadata(&path)
-        } else {
-            entry.metadata()
-        };
-        if let Ok(metadata) = metadata {
-            self.add(path, &metadata);
-        }
-    }
-
-    fn add(&mut self, path: PathBuf, metadata: &Metadata) {
-        if metadata.is_file() {
-            self.files.insert(path, Seen::new(metadata, self.now_ns));
-        }
-    }
-}
-
-struct Filter<'a> {
-    extensions: Option<&'a [OsString]>,
-    exclude: HashSet<PathBuf>,
-}
-
-impl Filter<'_> {
-    fn wants(&self, path: &Path) -> bool {
-        let Some(extensions) = self.extensions else { return true };
-        path.extension()
-            .is_some_and(|extension| extensions.iter().any(|wanted| wanted == extension))
     }
 }
 

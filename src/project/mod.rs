@@ -9,6 +9,7 @@ pub mod changes;
 pub mod disk;
 mod expand;
 mod framework;
+pub mod glob;
 mod merge;
 mod near;
 mod policy;
@@ -18,6 +19,7 @@ pub mod selector;
 pub mod since;
 pub mod suffix;
 pub mod tree;
+mod walk;
 
 use std::path::{Path, PathBuf};
 

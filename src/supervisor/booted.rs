@@ -121,8 +121,10 @@ impl Booted {
         let changes = self
             .on_baseline(move |baseline| baseline.diff(&Snapshot::look(&targets)))
             .await;
-        let paths = changes.into_iter().map(|change| change.path);
-        paths.filter(|path| self.watch.effect(path) > Effect::Nothing).collect()
+        let costly = changes
+            .into_iter()
+            .filter(|change| self.watch.effect(change) > Effect::Nothing);
+        costly.map(|change| change.path).collect()
     }
 
     /// These files are no change, as they are now.

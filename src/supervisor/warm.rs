@@ -4,7 +4,7 @@
 //! Runs and questions share it. Each holds it only while it looks and prepares: a run then has a lease, a question a
 //! reader. So neither waits for the other's end, and a change found by one is done for both.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
@@ -346,14 +346,19 @@ impl Warm {
             let baseline = before.snapshot.retake(&targets);
             let changes = before.snapshot.diff(&Snapshot::look(&before.targets));
             let unknown = baseline.unknown_since(&before.snapshot, before.since);
-            let changed: Vec<PathBuf> = changes.into_iter().map(|change| change.path).chain(unknown).collect();
+            let unknown = unknown.into_iter().map(|path| Change {
+                path,
+                kind: ChangeKind::Created,
+            });
+            let changed: Vec<Change> = changes.into_iter().chain(unknown).collect();
             (baseline, before.snapshot, changed)
         })
         .await
         .unwrap_or_default();
         let costly = changed
             .into_iter()
-            .filter(|path| watch.effect(path) > Effect::NewZygote);
+            .filter(|change| watch.effect(change) > Effect::NewZygote && !ready.inputs.vouched.contains(&change.path))
+            .map(|change| change.path);
         let Changed { own, others } = self.during_boots.note(costly);
         let baseline = baseline.with_older(&before, &others);
         self.boots += 1;
@@ -421,7 +426,7 @@ impl Warm {
     async fn install(&mut self, zygote: Zygote, setup: &Setup, since: SystemTime) {
         let Some(booted) = &mut self.booted else { return };
         booted.made_with = Settings::of(setup);
-        booted.watch.loaded_by_zygote(&zygote.loaded.features);
+        booted.watch.loaded_by_zygote(&zygote.loaded);
         booted.zygote = Some(Arc::new(zygote));
         booted.framework = Some(setup.framework);
         let Changed { own, .. } = self.during_loads.note(booted.changed().await);

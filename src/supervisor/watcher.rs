@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use notify::event::EventKind;
+use notify::event::{EventKind, ModifyKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
 
-use crate::project::changes::Target;
+use crate::project::changes::{Change, ChangeKind, Target};
 use crate::worker::freshness::{Effect, Watch};
 
 /// An editor saves in several steps, and a checkout changes many files: how long it must be quiet before we act.
@@ -57,8 +57,20 @@ impl Watcher {
 
 /// A lost event may have been anything.
 fn matters(watch: &Watch, event: &notify::Event) -> bool {
-    let read_only = matches!(event.kind, EventKind::Access(_));
-    event.need_rescan() || (!read_only && event.paths.iter().any(|path| watch.effect(path) > Effect::Nothing))
+    let kind = match event.kind {
+        EventKind::Access(_) => return event.need_rescan(),
+        EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Metadata(_)) => ChangeKind::Modified,
+        _ => ChangeKind::Created,
+    };
+    let change = |path: &PathBuf| Change {
+        path: path.clone(),
+        kind,
+    };
+    event.need_rescan()
+        || event
+            .paths
+            .iter()
+            .any(|path| watch.effect(&change(path)) > Effect::Nothing)
 }
 
 /// Trees with all below, and the directories of single files alone: a file that is replaced has another inode, so that
@@ -74,10 +86,24 @@ fn directories(targets: &[Target]) -> HashMap<PathBuf, RecursiveMode> {
                 }
             }
             Target::Named { dir, .. } => beside(&mut directories, dir),
-            Target::Tree { .. } => {}
+            // A wide listing from the root down would mean to watch everything: then calls notice by themselves.
+            Target::Listing { glob, exclude }
+                if glob.dir.is_dir() && !(glob.is_deep() && contains(&glob.dir, exclude)) =>
+            {
+                if glob.is_deep() {
+                    directories.insert(glob.dir.clone(), RecursiveMode::Recursive);
+                } else {
+                    beside(&mut directories, &glob.dir);
+                }
+            }
+            Target::Tree { .. } | Target::Listing { .. } => {}
         }
     }
     directories
+}
+
+fn contains(dir: &Path, others: &[PathBuf]) -> bool {
+    others.iter().any(|other| other.starts_with(dir))
 }
 
 fn beside(directories: &mut HashMap<PathBuf, RecursiveMode>, dir: &Path) {

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::link::Link;
-use super::protocol::{Ask, Failure, Told, Versions};
+use super::protocol::{Ask, Failure, Told, Traces, Versions};
 use super::tail::Tail;
 use super::{Blame, Broken, too_slow};
 use crate::process::channel::{self, Sender};
@@ -34,6 +34,7 @@ pub struct Forked {
 pub struct Loaded {
     pub seconds: f64,
     pub features: Vec<std::path::PathBuf>,
+    pub traces: Traces,
     pub versions: Versions,
 }
 
@@ -149,10 +150,12 @@ async fn first_words(
         Some(Told::Loaded {
             seconds,
             features,
+            traces,
             versions,
         }) => Ok(Loaded {
             seconds,
             features,
+            traces,
             versions,
         }),
         Some(Told::LoadFailed { error, .. }) => Err((error, Blame::Itself)),

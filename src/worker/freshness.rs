@@ -11,9 +11,11 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use super::forked::Loaded;
 use super::protocol::Inputs;
+use super::traced::Traced;
 use crate::project::Framework;
-use crate::project::changes::{Change, Target};
+use crate::project::changes::{Change, ChangeKind, Target};
 
 /// In ascending order of price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,6 +53,9 @@ pub struct Watch {
     inputs: Inputs,
     features: HashSet<PathBuf>,
     zygote_features: HashSet<PathBuf>,
+    boot_traces: Traced,
+    class_traces: Traced,
+    zygote_traces: Traced,
     test_dirs: Vec<PathBuf>,
 }
 
@@ -60,10 +65,12 @@ impl Watch {
         let features = inputs.features.iter().cloned().collect();
         Watch {
             root: root.to_owned(),
+            boot_traces: Traced::new(&inputs.boot_traces),
+            class_traces: Traced::new(&inputs.class_traces),
             inputs,
             features,
-            zygote_features: HashSet::new(),
             test_dirs,
+            ..Watch::default()
         }
     }
 
@@ -82,20 +89,22 @@ impl Watch {
         self.test_dirs = test_dirs;
     }
 
-    /// The files that the zygote has loaded on top of the worker's.
-    pub fn loaded_by_zygote(&mut self, features: &[PathBuf]) {
+    /// What the zygote has loaded on top of the worker's.
+    pub fn loaded_by_zygote(&mut self, loaded: &Loaded) {
+        let features = loaded.features.iter();
         self.zygote_features = features
-            .iter()
             .filter(|file| !self.features.contains(*file))
             .cloned()
             .collect();
+        self.zygote_traces = Traced::new(&loaded.traces);
     }
 
     /// Everything to look at.
     pub fn targets(&self) -> Vec<Target> {
         // Gems by path lie among the code, and their gemspecs are known only after the first boot.
         let ruby = |dir: &PathBuf| tree(dir, Some(&["rb", "gemspec"]));
-        let code: Vec<PathBuf> = self.inputs.reload_dirs.iter().cloned().chain(self.app_dirs()).collect();
+        let code = self.inputs.reload_dirs.iter().chain(&self.inputs.code_dirs).cloned();
+        let code: Vec<PathBuf> = code.chain(self.app_dirs()).collect();
         let mut targets: Vec<Target> = outermost(&code).into_iter().map(ruby).collect();
         targets.extend(outermost(&self.test_dirs).into_iter().map(ruby));
         targets.extend(self.config_dirs().iter().map(|dir| tree(dir, None)));
@@ -112,18 +121,38 @@ impl Watch {
         let reported = [&self.inputs.reload_files, &self.inputs.features, &self.inputs.gemfiles];
         targets.extend(named.chain(reported.into_iter().flatten().cloned()).map(Target::File));
         targets.extend(self.zygote_features.iter().cloned().map(Target::File));
+        let traces = [&self.boot_traces, &self.class_traces, &self.zygote_traces];
+        targets.extend(traces.into_iter().flat_map(|traces| traces.targets(&self.root)));
         targets
     }
 
-    /// What a change of this file calls for.
-    pub fn effect(&self, path: &Path) -> Effect {
+    /// What a change calls for.
+    pub fn effect(&self, change: &Change) -> Effect {
+        let path = &change.path;
+        // For a listing it makes no difference what is in a file.
+        let listed = change.kind != ChangeKind::Modified && !of_an_editor(path);
+        let wanted = |traces: &Traced| traces.read(path) || (listed && traces.listed(path));
+        let read = if wanted(&self.boot_traces) {
+            Effect::Reboot
+        } else if wanted(&self.class_traces) {
+            Effect::Reload
+        } else if wanted(&self.zygote_traces) {
+            Effect::NewZygote
+        } else {
+            Effect::Nothing
+        };
+        read.max(self.by_place(path))
+    }
+
+    /// What the place of a file, and its name, say.
+    fn by_place(&self, path: &Path) -> Effect {
         if of_an_editor(path) {
             Effect::Nothing
         } else if self.gemfile(path) || self.boot_file(path) || self.new_autoload_root(path) {
             Effect::Reboot
         } else if self.reloadable(path) {
             Effect::Reload
-        } else if self.features.contains(path) || self.beside_features(path) || below(path, &self.config_dirs()) {
+        } else if self.features.contains(path) || self.beside_features(path) || self.for_the_boot(path) {
             Effect::Reboot
         } else if self.zygote_features.contains(path) || self.test_support(path) || self.schema(path) {
             Effect::NewZygote
@@ -134,13 +163,10 @@ impl Watch {
 
     /// The dearest effect of all changes, and the change that calls for it.
     pub fn verdict<'a>(&self, changes: &'a [Change]) -> (Effect, Option<&'a Change>) {
-        changes
-            .iter()
-            .map(|change| (self.effect(&change.path), Some(change)))
-            .fold(
-                (Effect::Nothing, None),
-                |dearest, next| if next.0 > dearest.0 { next } else { dearest },
-            )
+        changes.iter().map(|change| (self.effect(change), Some(change))).fold(
+            (Effect::Nothing, None),
+            |dearest, next| if next.0 > dearest.0 { next } else { dearest },
+        )
     }
 
     fn reloadable(&self, path: &Path) -> bool {
@@ -191,6 +217,10 @@ impl Watch {
         ruby(path) && path.starts_with(self.root.join("lib")) && self.loads_from(path.parent())
     }
 
+    fn for_the_boot(&self, path: &Path) -> bool {
+        below(path, &self.config_dirs()) || (ruby(path) && below(path, &self.inputs.code_dirs))
+    }
+
     fn loads_from(&self, dir: Option<&Path>) -> bool {
         self.features.iter().any(|file| file.parent() == dir)
     }
@@ -235,6 +265,7 @@ fn tree(dir: &Path, extensions: Option<&[&str]>) -> Target {
         dir: dir.to_owned(),
         extensions,
         exclude: Vec::new(),
+        links: true,
     }
 }
 

@@ -11,6 +11,7 @@ pub mod reader;
 pub mod ruby;
 pub mod ruby_version;
 pub mod tail;
+mod traced;
 pub mod version_manager;
 pub mod zygote;
 

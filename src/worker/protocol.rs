@@ -127,6 +127,8 @@ pub enum Told {
     Loaded {
         seconds: f64,
         features: Vec<PathBuf>,
+        #[serde(default)]
+        traces: Traces,
         versions: Versions,
     },
     LoadFailed {
@@ -224,6 +226,33 @@ pub struct Inputs {
     pub config_dirs: Vec<PathBuf>,
     /// Every file the bundle was made from, the lock file included.
     pub gemfiles: Vec<PathBuf>,
+    /// Other directories of which code is found by its name; it is loaded once.
+    #[serde(default)]
+    pub code_dirs: Vec<PathBuf>,
+    /// Files that the boot wrote itself, and that are as it used them.
+    #[serde(default)]
+    pub vouched: Vec<PathBuf>,
+    #[serde(default)]
+    pub boot_traces: Traces,
+    /// By code that can be loaded again, when it was loaded.
+    #[serde(default)]
+    pub class_traces: Traces,
+}
+
+/// What a load read besides the code that `require` keeps a list of; absolute paths.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct Traces {
+    pub files: Vec<PathBuf>,
+    /// Directories of which any file may have been read: there were too many to name.
+    pub dirs: Vec<PathBuf>,
+    pub listings: Vec<Listing>,
+}
+
+/// A look for files: below `dir`, by a pattern of `Dir.glob` without braces.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Listing {
+    pub dir: PathBuf,
+    pub pattern: String,
 }
 
 /// An exception as data (worker/failure.rb). Texts are clipped there.

@@ -979,10 +979,267 @@ const READ: &[Case] = &[
         effect: Effect::Reboot,
         trigger: "gems/money_math/money_math.gemspec",
     },
+    Case {
+        name: "data that a library read while a class was loaded",
+        sees: "TARIFFS",
+        before: "low",
+        after: "high",
+        change: |app| {
+            app.write("data/tariffs.txt", "high");
+        },
+        effect: Effect::Reboot,
+        trigger: "data/tariffs.txt",
+    },
+    Case {
+        name: "a new file that a class lists",
+        sees: "Colours::FILES.join(' ')",
+        before: "red.colour",
+        after: "blue.colour red.colour",
+        change: |app| {
+            app.write("app/models/blue.colour", "");
+        },
+        effect: Effect::Reload,
+        trigger: "app/models/blue.colour",
+    },
+    Case {
+        name: "a new task that the helper loads",
+        sees: "Rake::Task.task_defined?('another')",
+        before: "false",
+        after: "true",
+        change: |app| {
+            app.write("lib/tasks/another.rake", "task(:another)\n");
+        },
+        effect: Effect::Helper,
+        trigger: "lib/tasks/another.rake",
+    },
+    Case {
+        name: "data that nobody read",
+        sees: "1",
+        before: "1",
+        after: "1",
+        change: |app| {
+            app.write("data/unread.txt", "two");
+            app.write("spec/fixtures/unread.txt", "two");
+        },
+        effect: Effect::Nothing,
+        trigger: "",
+    },
+    Case {
+        name: "what an initializer writes itself",
+        sees: "File.read('data/made.txt') + OF_ITS_OWN",
+        before: "mademade",
+        after: "changedmade",
+        change: |app| {
+            app.write("data/made.txt", "changed");
+        },
+        effect: Effect::Nothing,
+        trigger: "",
+    },
+];
+
+/// All the ways in which an initializer may read.
+const WAYS: &[Case] = &[
+    Case {
+        name: "code that an initializer loads",
+        sees: "$of_the_loaded",
+        before: "1",
+        after: "2",
+        change: |app| {
+            app.write("extras/loaded.code", "$of_the_loaded = 2\n");
+        },
+        effect: Effect::Reboot,
+        trigger: "extras/loaded.code",
+    },
+    Case {
+        name: "code that an initializer evaluates",
+        sees: "$of_the_evaluated",
+        before: "1",
+        after: "2",
+        change: |app| {
+            app.write("extras/evaluated.code", "$of_the_evaluated = 2\n");
+        },
+        effect: Effect::Reboot,
+        trigger: "extras/evaluated.code",
+    },
+    Case {
+        name: "lines that an initializer read",
+        sees: "LINES_OF_THE_BOOT",
+        before: "1",
+        after: "2",
+        change: |app| {
+            app.write("data/lines.txt", "2");
+        },
+        effect: Effect::Reboot,
+        trigger: "data/lines.txt",
+    },
+    Case {
+        name: "JSON that an initializer read",
+        sees: "JSON_OF_THE_BOOT",
+        before: "1",
+        after: "2",
+        change: |app| {
+            app.write("data/boot.json", "2");
+        },
+        effect: Effect::Reboot,
+        trigger: "data/boot.json",
+    },
+    Case {
+        name: "YAML that an initializer read",
+        sees: "YAML_OF_THE_BOOT",
+        before: "1",
+        after: "2",
+        change: |app| {
+            app.write("data/boot.yml", "2");
+        },
+        effect: Effect::Reboot,
+        trigger: "data/boot.yml",
+    },
+    Case {
+        name: "data that was not there at boot",
+        sees: "OPTIONAL",
+        before: "none",
+        after: "some",
+        change: |app| {
+            app.write("data/optional.txt", "some");
+        },
+        effect: Effect::Reboot,
+        trigger: "data/optional.txt",
+    },
+];
+
+/// What comes to be where the boot looked.
+const APPEARS: &[Case] = &[
+    Case {
+        name: "a new locale in a nested directory that was listed",
+        sees: "I18n.t('brand_new', default: 'no')",
+        before: "no",
+        after: "yes",
+        change: |app| {
+            app.write("lib/texts/deep/new.en.yml", "en:\n  brand_new: \"yes\"\n");
+        },
+        effect: Effect::Reboot,
+        trigger: "lib/texts/deep/new.en.yml",
+    },
+    Case {
+        name: "a new locale of the app",
+        sees: "I18n.t('newer', default: 'no')",
+        before: "no",
+        after: "yes",
+        change: |app| {
+            app.write("config/locales/newer.en.yml", "en:\n  newer: \"yes\"\n");
+        },
+        effect: Effect::Reload,
+        trigger: "config/locales/newer.en.yml",
+    },
+    Case {
+        name: "a new file in a directory that is autoloaded once",
+        sees: "defined?(Once::New).inspect",
+        before: "nil",
+        after: "\"constant\"",
+        change: |app| {
+            app.write("app/once/once/new.rb", "module Once\n  New = 1\nend\n");
+        },
+        effect: Effect::Reboot,
+        trigger: "app/once/once/new.rb",
+    },
+    Case {
+        name: "a new file of a loader that the app made",
+        sees: "Object.const_defined?('Toolbox::Saw')",
+        before: "false",
+        after: "true",
+        change: |app| {
+            app.write("lib/toolbox/saw.rb", "module Toolbox\n  Saw = 1\nend\n");
+        },
+        effect: Effect::Reboot,
+        trigger: "lib/toolbox/saw.rb",
+    },
+    Case {
+        name: "an autoload directory that was not there",
+        sees: "Object.const_defined?('Plugin')",
+        before: "false",
+        after: "true",
+        change: |app| {
+            app.write("plugins/ruby/plugin.rb", "Plugin = 1\n");
+        },
+        effect: Effect::Reboot,
+        trigger: "plugins/ruby",
+    },
+    Case {
+        name: "a new pack",
+        sees: "Object.const_defined?('Depot')",
+        before: "false",
+        after: "true",
+        change: |app| {
+            app.write("packs/storage/app/models/depot.rb", "class Depot\nend\n");
+        },
+        effect: Effect::Reboot,
+        trigger: "packs/storage/app/models",
+    },
+    Case {
+        name: "a new model behind a link to a directory",
+        sees: "Object.const_defined?('Linked::New')",
+        before: "false",
+        after: "true",
+        change: |app| {
+            app.write("shared/models/linked/new.rb", "module Linked\n  New = 1\nend\n");
+        },
+        effect: Effect::Reload,
+        trigger: "app/models/linked/new.rb",
+    },
+    Case {
+        name: "a new view",
+        sees: "ApplicationController.render(template: 'widgets/brand_new', layout: false)",
+        before: "(nothing)",
+        after: "shiny",
+        change: |app| {
+            app.write("app/views/widgets/brand_new.html.erb", "shiny");
+        },
+        effect: Effect::Nothing,
+        trigger: "",
+    },
 ];
 
 #[test]
-#[ignore = "only Ruby files, config/ and locales are watched so far"]
+fn what_comes_to_be_where_the_boot_looked_is_seen() {
+    let app = App::copy();
+    app.write("lib/texts/old.en.yml", "en:\n  old: \"yes\"\n");
+    app.write("app/once/once/old.rb", "module Once\n  Old = 1\nend\n");
+    app.write("lib/toolbox.rb", "module Toolbox\nend\n");
+    app.write("lib/toolbox/hammer.rb", "module Toolbox\n  Hammer = 1\nend\n");
+    app.write("shared/models/linked/old.rb", "module Linked\n  Old = 1\nend\n");
+    std::os::unix::fs::symlink(app.path("shared/models/linked"), app.path("app/models/linked")).expect("a link");
+    app.edit(
+        "config/application.rb",
+        "config.i18n.available",
+        r#"config.i18n.load_path += Dir[root.join("lib/texts/**/*.yml")]
+    config.autoload_once_paths << root.join("app/once").to_s
+    config.autoload_paths << root.join("plugins/ruby").to_s
+    config.i18n.available"#,
+    );
+    app.write(
+        "config/initializers/toolbox.rb",
+        r#"
+require "toolbox"
+loader = Zeitwerk::Loader.new
+loader.push_dir(Rails.root.join("lib/toolbox").to_s, namespace: Toolbox)
+loader.setup
+"#,
+    );
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    for case in APPEARS {
+        try_out(&mut wrong, &app, &server, case);
+    }
+    wrong.none();
+    server.stop();
+}
+
+#[test]
+fn whatever_way_the_boot_reads_is_known() {
+    all_of(WAYS, &App::copy());
+}
+
+#[test]
 fn what_was_read_once_is_seen_when_it_changes() {
     let app = App::copy();
     app.write("lib/tasks/probe.rake", "task(:probe) { $of_the_task = 1 }\n");
@@ -992,20 +1249,60 @@ fn what_was_read_once_is_seen_when_it_changes() {
         "Rails.application.load_tasks\nDATA_OF_THE_HELPER = File.read(\"spec/fixtures/helper.txt\")\n",
     );
     app.write("app/models/colours.txt", "red");
+    app.write("app/models/red.colour", "");
     app.write(
         "app/models/colours.rb",
-        "class Colours\n  ALL = File.read(File.expand_path(\"colours.txt\", __dir__))\nend\n",
+        r#"
+require Rails.root.join("extras/tariffs").to_s
+
+class Colours
+  ALL = File.read(File.expand_path("colours.txt", __dir__))
+  FILES = Dir.glob("*.colour", base: __dir__).sort
+end
+"#,
     );
-    app.write("data/boot.txt", "one");
-    app.write("extras/a.rb", "$of_the_extras = 1\n");
+    app.write("extras/tariffs.rb", "TARIFFS = File.read(\"data/tariffs.txt\")\n");
+    app.write("data/tariffs.txt", "low");
+    all_of(READ, &app);
+}
+
+/// With an initializer that reads in every way.
+fn all_of(cases: &[Case], app: &App) {
+    for (path, text) in [
+        ("data/boot.txt", "one"),
+        ("data/boot.yml", "1"),
+        ("data/boot.json", "1"),
+        ("data/lines.txt", "1"),
+        ("extras/a.rb", "$of_the_extras = 1\n"),
+        ("extras/loaded.code", "$of_the_loaded = 1\n"),
+        ("extras/evaluated.code", "$of_the_evaluated = 1\n"),
+    ] {
+        app.write(path, text);
+    }
     app.write(
         "config/initializers/reads.rb",
-        "DATA_OF_THE_BOOT = File.read(\"data/boot.txt\")\nDir[Rails.root.join(\"extras/*.rb\")].sort.each { |file| require file }\n",
+        r#"
+require "json"
+DATA_OF_THE_BOOT = File.read("data/boot.txt")
+Dir[Rails.root.join("extras/*.rb")].sort.each { |file| require file }
+load "extras/loaded.code"
+TOPLEVEL_BINDING.eval(File.read("extras/evaluated.code"))
+YAML_OF_THE_BOOT = YAML.load_file("data/boot.yml")
+JSON_OF_THE_BOOT = JSON.load_file("data/boot.json")
+LINES_OF_THE_BOOT = File.foreach(Rails.root.join("data/lines.txt")).first
+OPTIONAL = begin
+  File.open("data/optional.txt", &:read)
+rescue Errno::ENOENT
+  "none"
+end
+File.write("data/made.txt", "made")
+OF_ITS_OWN = File.read("data/made.txt")
+"#,
     );
     let server = app.server();
     let mut wrong = Deviations::default();
-    for case in READ {
-        try_out(&mut wrong, &app, &server, case);
+    for case in cases {
+        try_out(&mut wrong, app, &server, case);
     }
     wrong.none();
     server.stop();

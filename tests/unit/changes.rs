@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use coatepec::project::changes::ChangeKind::{self, Created, Deleted, Modified};
-use coatepec::project::changes::{Snapshot, Target};
+use coatepec::project::changes::{Change, Snapshot, Target};
+use coatepec::project::glob::Glob;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use tempfile::TempDir;
@@ -25,6 +26,7 @@ impl Site {
             dir: at("app"),
             extensions: Some(vec!["rb".into(), "yml".into()]),
             exclude: vec!["assets".into(), at("app/models/scratch.rb")],
+            links: false,
         };
         let targets = vec![Target::File(at("Gemfile")), Target::File(at(".env")), tree];
         let site = Site { dir, targets };
@@ -239,6 +241,7 @@ fn a_tree_without_extensions_holds_every_file() {
         dir: site.path("app"),
         extensions: None,
         exclude: vec![],
+        links: false,
     };
     assert_eq!(Snapshot::look(&[all]).len(), 3);
 }
@@ -275,6 +278,126 @@ fn in_a_tree_links_to_files_count_and_links_to_directories_do_not() {
     assert_eq!(baseline.len(), 4);
     site.write("shared/part.rb", "class Part; X = 1; end");
     assert_eq!(site.diff(&mut baseline), [change("app/part.rb", Modified)]);
+}
+
+#[test]
+fn in_a_tree_with_links_directories_behind_them_belong_to_it() {
+    let site = Site::new();
+    site.write("shared/deep/part.rb", "class Part; end");
+    symlink(site.path("shared"), site.path("app/shared")).unwrap();
+    symlink("..", site.path("app/models/up")).unwrap();
+    symlink(site.path("shared"), site.path("shared/again")).unwrap();
+    let tree = Target::Tree {
+        dir: site.path("app"),
+        extensions: Some(vec!["rb".into()]),
+        exclude: vec![],
+        links: true,
+    };
+    let targets = [tree];
+    let mut baseline = Snapshot::take(&targets);
+    assert_eq!(baseline.len(), 3);
+    site.write("shared/deep/new.rb", "class New; end");
+    assert_eq!(
+        baseline.diff(&Snapshot::look(&targets)),
+        [change_at(&site, "app/shared/deep/new.rb", Created)]
+    );
+}
+
+fn listing(site: &Site, pattern: &str) -> Vec<Target> {
+    vec![Target::Listing {
+        glob: Glob::new(&site.path("app"), pattern),
+        exclude: vec![site.path("app/log")],
+    }]
+}
+
+fn change_at(site: &Site, path: &str, kind: ChangeKind) -> Change {
+    Change {
+        path: site.path(path),
+        kind,
+    }
+}
+
+#[test]
+fn of_a_listing_counts_what_is_there_and_not_what_is_in_it() {
+    let site = Site::new();
+    let targets = listing(&site, "*/*.rb");
+    let mut baseline = Snapshot::take(&targets);
+    assert_eq!(baseline.len(), 1);
+    site.write(WIDGET, "class Widget; X = 1; end");
+    assert_eq!(baseline.diff(&Snapshot::look(&targets)), []);
+    site.write("app/models/new.rb", "");
+    site.write("app/models/deep/new.rb", "");
+    let changes = baseline.diff(&Snapshot::look(&targets));
+    assert_eq!(changes, [change_at(&site, "app/models/new.rb", Created)]);
+    baseline.refresh(changes.iter().map(|change| &change.path));
+    assert_eq!(baseline.diff(&Snapshot::look(&targets)), []);
+    site.write("app/models/new.rb", "# more");
+    assert_eq!(baseline.diff(&Snapshot::look(&targets)), []);
+    fs::remove_file(site.path(WIDGET)).unwrap();
+    assert_eq!(
+        baseline.diff(&Snapshot::look(&targets)),
+        [change_at(&site, WIDGET, Deleted)]
+    );
+}
+
+#[test]
+fn a_listing_holds_directories_too_whatever_happens_in_them() {
+    let site = Site::new();
+    let targets = listing(&site, "*");
+    let mut baseline = Snapshot::take(&targets);
+    assert_eq!(baseline.len(), 1);
+    site.write("app/models/new.rb", "");
+    assert_eq!(baseline.diff(&Snapshot::look(&targets)), []);
+    fs::create_dir(site.path("app/queries")).unwrap();
+    let changes = baseline.diff(&Snapshot::look(&targets));
+    assert_eq!(changes, [change_at(&site, "app/queries", Created)]);
+    baseline.refresh(changes.iter().map(|change| &change.path));
+    assert_eq!(baseline.diff(&Snapshot::look(&targets)), []);
+}
+
+#[test]
+fn a_deep_listing_passes_over_what_is_hidden_excluded_or_behind_a_link() {
+    let site = Site::new();
+    site.write("shared/part.rb", "");
+    symlink(site.path("shared"), site.path("app/models/shared")).unwrap();
+    for path in ["app/log/x.rb", "app/.git/x.rb", "app/log.rb"] {
+        site.write(path, "");
+    }
+    let found = |pattern: &str| Snapshot::look(&listing(&site, pattern)).len();
+    assert_eq!(found("**/*.rb"), 3, "a widget, a gadget and log.rb");
+    assert_eq!(found("*/shared/*.rb"), 1, "named links are followed");
+    assert_eq!(found("**"), 3, "models, log and log.rb");
+}
+
+#[test]
+fn a_file_of_a_listing_may_come_to_be_read_later() {
+    let site = Site::new();
+    let listed = listing(&site, "*/*.rb");
+    let read = [listed.clone(), vec![Target::File(site.path(WIDGET))]].concat();
+    let mut baseline = Snapshot::take(&listed);
+    let since = SystemTime::now() + Duration::from_secs(1);
+    baseline.add_missing(Snapshot::take(&read), since);
+    assert_eq!(baseline.diff(&Snapshot::look(&read)), []);
+    site.write(WIDGET, "class Widget; X = 1; end");
+    assert_eq!(
+        baseline.diff(&Snapshot::look(&read)),
+        [change_at(&site, WIDGET, Modified)]
+    );
+}
+
+/// Whoever watches a file for its content learns of an edit, whatever listing holds it, too.
+#[test]
+fn a_file_in_a_listing_may_be_watched_for_its_content_as_well() {
+    let site = Site::new();
+    let mut targets = listing(&site, "**/*.rb");
+    targets.push(Target::File(site.path(WIDGET)));
+    targets.extend(listing(&site, "*/*.rb"));
+    let mut baseline = Snapshot::take(&targets);
+    site.write(WIDGET, "class Widget; X = 1; end");
+    assert_eq!(
+        baseline.diff(&Snapshot::look(&targets)),
+        [change_at(&site, WIDGET, Modified)]
+    );
 }
 
 #[test]

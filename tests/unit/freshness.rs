@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use coatepec::project::changes::{Change, ChangeKind, Snapshot, Target};
+use coatepec::worker::forked::Loaded;
 use coatepec::worker::freshness::{Effect, Watch};
-use coatepec::worker::protocol::Inputs;
+use coatepec::worker::protocol::{Inputs, Listing, Traces, Versions};
 
 const ROOT: &str = "/srv/shop";
 
@@ -41,23 +42,68 @@ fn inputs() -> Inputs {
         ]),
         config_dirs: all(&["config", "engines/blog/config"]),
         gemfiles: all(&["Gemfile", "Gemfile.lock", "Gemfile.local", "/opt/shared/Gemfile"]),
+        code_dirs: all(&["gems/tariffs/lib"]),
+        vouched: Vec::new(),
+        boot_traces: Traces {
+            dirs: all(&["data/countries"]),
+            ..traces(
+                &["data/rates.csv", "NOTICE.md", "data/both.json"],
+                &[("plugins", "*/init.rb"), ("app", "extras")],
+            )
+        },
+        class_traces: traces(&["app/models/colours.txt"], &[("app/templates", "**/*.erb")]),
     }
 }
 
 fn watch() -> Watch {
     let mut watch = Watch::new(Path::new(ROOT), inputs(), all(&["spec", "engines/blog/spec"]));
-    watch.loaded_by_zygote(&all(&[
-        "spec/rails_helper.rb",
-        "lib/tax.rb",
-        "lib/testing/clock.rb",
-        "/opt/shared/lib/matchers.rb",
-    ]));
+    watch.loaded_by_zygote(&loaded(
+        &[
+            "spec/rails_helper.rb",
+            "lib/tax.rb",
+            "lib/testing/clock.rb",
+            "/opt/shared/lib/matchers.rb",
+        ],
+        traces(&["spec/seeds.yml", "data/both.json"], &[("lib/tasks", "**/*.rake")]),
+    ));
     watch
+}
+
+fn loaded(features: &[&str], traces: Traces) -> Loaded {
+    Loaded {
+        seconds: 1.0,
+        features: all(features),
+        traces,
+        versions: Versions::default(),
+    }
+}
+
+fn traces(files: &[&str], listings: &[(&str, &str)]) -> Traces {
+    let listing = |(dir, pattern): &(&str, &str)| Listing {
+        dir: absolute(dir),
+        pattern: (*pattern).to_owned(),
+    };
+    Traces {
+        files: all(files),
+        dirs: Vec::new(),
+        listings: listings.iter().map(listing).collect(),
+    }
+}
+
+fn change(path: &Path, kind: ChangeKind) -> Change {
+    Change {
+        path: path.to_owned(),
+        kind,
+    }
+}
+
+fn modified(path: &Path) -> Change {
+    change(path, ChangeKind::Modified)
 }
 
 fn check(effect: Effect, paths: &[&str]) {
     for path in paths {
-        assert_eq!(watch().effect(&absolute(path)), effect, "{path}");
+        assert_eq!(watch().effect(&modified(&absolute(path))), effect, "{path}");
     }
 }
 
@@ -194,6 +240,54 @@ fn the_first_file_of_a_new_autoload_directory_costs_a_boot() {
     );
 }
 
+/// Data, and code that `load` brought in.
+#[test]
+fn what_was_read_once_costs_what_read_it() {
+    check(
+        Effect::Reboot,
+        &[
+            "data/rates.csv",
+            "NOTICE.md",
+            "data/countries/nl.json",
+            // By the boot and by the helper.
+            "data/both.json",
+            "gems/tariffs/lib/tariffs/new.rb",
+        ],
+    );
+    check(Effect::Reload, &["app/models/colours.txt"]);
+    check(Effect::NewZygote, &["spec/seeds.yml"]);
+    check(
+        Effect::Nothing,
+        &[
+            "data/other.csv",
+            "data/countries/old/nl.json",
+            "spec/other.yml",
+            "gems/tariffs/README",
+        ],
+    );
+}
+
+/// What a listing held is no content of its files.
+#[test]
+fn what_comes_and_goes_in_a_listing_costs_what_listed_it() {
+    let table = [
+        ("plugins/new/init.rb", Effect::Reboot),
+        ("app/extras", Effect::Reboot),
+        ("app/templates/deep/new.erb", Effect::Reload),
+        ("lib/tasks/new.rake", Effect::NewZygote),
+        ("plugins/new/deep/init.rb", Effect::Nothing),
+        ("plugins/init.rb", Effect::Nothing),
+        ("lib/tasks/.#new.rake", Effect::Nothing),
+        ("lib/tasks/new.rake~", Effect::Nothing),
+    ];
+    for (path, effect) in table {
+        for kind in [ChangeKind::Created, ChangeKind::Deleted] {
+            assert_eq!(watch().effect(&change(&absolute(path), kind)), effect, "{path}");
+        }
+        assert_eq!(watch().effect(&modified(&absolute(path))), Effect::Nothing, "{path}");
+    }
+}
+
 /// It may be required by a glob.
 #[test]
 fn a_new_file_beside_loaded_ones_in_lib_costs_a_boot() {
@@ -245,17 +339,23 @@ fn a_name_that_only_begins_like_a_directory_is_outside_of_it() {
 fn test_directories_may_come_later() {
     let helper = absolute("packs/billing/spec/support/new.rb");
     let mut watch = watch();
-    assert_eq!(watch.effect(&helper), Effect::Nothing);
+    assert_eq!(watch.effect(&modified(&helper)), Effect::Nothing);
     watch.set_test_dirs(all(&["packs/billing/spec"]));
-    assert_eq!(watch.effect(&helper), Effect::NewZygote);
-    assert_eq!(watch.effect(&absolute("spec/support/login.rb")), Effect::Nothing);
+    assert_eq!(watch.effect(&modified(&helper)), Effect::NewZygote);
+    assert_eq!(
+        watch.effect(&modified(&absolute("spec/support/login.rb"))),
+        Effect::Nothing
+    );
 }
 
 #[test]
 fn what_an_earlier_zygote_loaded_is_forgotten() {
     let mut watch = watch();
-    watch.loaded_by_zygote(&[]);
-    assert_eq!(watch.effect(&absolute("lib/testing/clock.rb")), Effect::Nothing);
+    watch.loaded_by_zygote(&loaded(&[], Traces::default()));
+    assert_eq!(
+        watch.effect(&modified(&absolute("lib/testing/clock.rb"))),
+        Effect::Nothing
+    );
 }
 
 #[test]
@@ -270,7 +370,7 @@ fn before_the_first_boot_what_matters_is_looked_at() {
         ("spec/models/cart_spec.rb", Effect::Nothing),
     ];
     for (path, effect) in table {
-        assert_eq!(watch.effect(&absolute(path)), effect, "{path}");
+        assert_eq!(watch.effect(&modified(&absolute(path))), effect, "{path}");
     }
 }
 
@@ -359,6 +459,15 @@ fn what_has_an_effect_is_watched() {
         "lib/shop/rates.rb",
         "gems/money_math/lib/money_math.rb",
         "/opt/shared/lib/shared.rb",
+        "data/rates.csv",
+        "data/countries/new.json",
+        "plugins/new/init.rb",
+        "app/extras",
+        "app/models/colours.txt",
+        "app/templates/new.erb",
+        "spec/seeds.yml",
+        "lib/tasks/new.rake",
+        "gems/tariffs/lib/new.rb",
     ] {
         assert!(watched(&absolute(path)), "{path}");
     }
@@ -378,6 +487,7 @@ fn covers(target: &Target, path: &Path) -> bool {
             dir,
             extensions,
             exclude,
+            ..
         } => {
             let wanted = extensions.as_ref().is_none_or(|extensions| {
                 path.extension()
@@ -385,6 +495,7 @@ fn covers(target: &Target, path: &Path) -> bool {
             });
             wanted && exclude.is_empty() && path.starts_with(dir)
         }
+        Target::Listing { glob, .. } => glob.matches(path),
     }
 }
 

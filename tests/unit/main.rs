@@ -8,6 +8,7 @@ mod config;
 mod environment;
 mod errors;
 mod freshness;
+mod glob;
 mod key;
 mod layers;
 mod link;

@@ -11,8 +11,8 @@ use coatepec::run::log::RunLog;
 use coatepec::run::outcome::{End, Outcome, Stop, judge};
 use coatepec::worker::protocol::{
     Answer, Ask, Chosen, Envelope, ExampleFinished, ExampleStatus, Facts, Failure, Filters, Framework, GemProbe,
-    Identity, Inputs, Location, ProcessMode, Ready, Record, Reloaded, RunEvent, RunRequest, Started, ThreadDump, Told,
-    VERSION, Versions,
+    Identity, Inputs, Listing, Location, ProcessMode, Ready, Record, Reloaded, RunEvent, RunRequest, Started,
+    ThreadDump, Told, Traces, VERSION, Versions,
 };
 
 use crate::told::failure;
@@ -92,6 +92,24 @@ fn inputs() -> Inputs {
         features: paths(&["/srv/shop/config/environment.rb"]),
         config_dirs: paths(&["/srv/shop/config"]),
         gemfiles: paths(&["/srv/shop/Gemfile", "/srv/shop/Gemfile.lock"]),
+        code_dirs: paths(&["/srv/shop/engine/lib"]),
+        vouched: paths(&["/srv/shop/Gemfile.lock"]),
+        boot_traces: Traces {
+            files: paths(&["/srv/shop/config/settings.yml"]),
+            dirs: paths(&["/srv/shop/data"]),
+            listings: vec![listing("/srv/shop/app", "*")],
+        },
+        class_traces: Traces {
+            files: paths(&["/srv/shop/app/models/cart.txt"]),
+            ..Traces::default()
+        },
+    }
+}
+
+fn listing(dir: &str, pattern: &str) -> Listing {
+    Listing {
+        dir: dir.into(),
+        pattern: pattern.to_owned(),
     }
 }
 
@@ -284,6 +302,7 @@ fn a_zygote_is_forked_and_loads_the_helper_or_not() {
                 Told::Loaded {
                     seconds,
                     features,
+                    traces,
                     versions: with,
                 },
         },
@@ -294,6 +313,8 @@ fn a_zygote_is_forked_and_loads_the_helper_or_not() {
     assert_eq!((*seconds, with), (0.25, &versions()));
     let loaded = ["config/environment.rb", "app/models/cart.rb", "spec/rails_helper.rb"];
     assert_eq!(*features, loaded.map(|file| Path::new("/srv/shop").join(file)));
+    assert_eq!(traces.files, paths(&["/srv/shop/spec/data.txt"]));
+    assert_eq!(traces.listings, [listing("/srv/shop/spec/support", "**/*.rb")]);
 
     let [
         Answer {

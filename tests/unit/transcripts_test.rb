@@ -11,7 +11,7 @@ class TranscriptsTest < Minitest::Test
   # Where only the kind of the value counts.
   VOLATILE = %w[
     pid seconds code ruby rails rspec minitest message text frames features native threads databases listening gemfiles
-    reload_dirs reload_files config_dirs
+    reload_dirs reload_files config_dirs code_dirs vouched files dirs listings dir pattern
   ].freeze
 
   # The app's place in the transcripts.

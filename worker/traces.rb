@@ -1,0 +1,243 @@
+# frozen_string_literal: true
+
+module Coatepec
+  # What a load depended on besides the code of which `$LOADED_FEATURES` is the list: files that were brought in by
+  # `load`, data, and what directories held. Ruby's own ways to read are listened to while the load goes on, and not a
+  # moment longer. What a C library or another process reads goes unheard.
+  module Traces
+    # Where Ruby's ways to read begin: the class, the module in front of it, its methods and what hears of them.
+    WAYS = [
+      [File, Module.new, %i[initialize], "opened"],
+      [IO.singleton_class, Module.new, %i[read binread readlines foreach sysopen], "read"],
+      [IO.singleton_class, Module.new, %i[write binwrite], "written"],
+      [Dir, Module.new, %i[initialize], "listed"],
+      [Dir.singleton_class, Module.new, %i[entries children each_child foreach], "listed"],
+      [Dir.singleton_class, Module.new, %i[glob], "searched"],
+      [Dir.singleton_class, Module.new, %i[[]], "searched_all"]
+    ].freeze
+
+    # Of what is told, for each kind: files (then their directories are told instead), directories, listings.
+    LIMIT = 1000
+
+    # Who has ways of its own to notice what is new, or asks for what nobody has to notice.
+    HOUSEKEEPING = %r{/(bootsnap|bundler|rubygems|zeitwerk)/|/active_support/file_update_checker\.rb}
+    CATALOGUE = /\.gemspec\z/
+    FACTORIES = %r{/factory_bot/}
+    # What Rails lists at each boot, whoever needs it.
+    PATHS = %r{/rails/paths\.rb}
+    PLACES = %r{/config(/|\z)|/app/assets\z|/lib/tasks\z}
+
+    # Written by each run, or not of the app.
+    OUTPUT = %r{\A(tmp|log|coverage|\.git|\.bundle|node_modules|vendor/bundle)/}
+
+    SYSTEM = %r{\A/(proc|sys|dev|etc|usr|run|tmp|var)/}
+    BODY = /\A(<class:|<module:|<top |<main>|singleton class)/
+    WILD = /[*?\[{\\]/
+
+    # What strange arguments make of us. Not all: the app may be about to be interrupted.
+    ODD = [ArgumentError, TypeError, NameError, EncodingError, SystemCallError].freeze
+
+    # What was found for one kind of load.
+    Found = Struct.new(:files, :code, :listings) do
+      def self.empty = new({}, {}, {})
+    end
+
+    class << self
+      # `kind` says what a change calls for: `boot`, `classes` (a reload) or `helper`.
+      def during(kind)
+        @found ||= Hash.new { |found, name| found[name] = Found.empty }
+        @found[kind] = Found.empty
+        @written = {}
+        @kind = kind
+        listen
+        yield
+      ensure
+        deafen
+      end
+
+      # Again, when something may have come before it that does not pass on what it is asked for.
+      def listen
+        WAYS.each do |target, ear, names, hears|
+          target.prepend(ear)
+          names.each { |name| give(ear, "def #{name}(...) = (::Coatepec::Traces.#{hears}(...); super)") }
+        end
+        listen_to_code
+      end
+
+      def of(kind)
+        found = @found[kind]
+        files = found.files.keys + (found.code.keys - $LOADED_FEATURES).reject { |path| Boot.reloadable?(path) }
+        files = (files - Boot.known_files).select { |path| Boot.near?(path) }
+        listings = found.listings.keys.select { |dir, _| Boot.near?("#{dir}/") }.first(LIMIT)
+        { **bounded(files), listings: listings.map { |dir, pattern| { dir: dir, pattern: pattern } } }
+      end
+
+      def opened(path = nil, mode = "r", *, **options)
+        mode = options[:mode] || mode
+        writes = mode.is_a?(Integer) ? mode.anybits?(File::WRONLY | File::RDWR) : mode.to_s.match?(/[wa+]/)
+        writes ? written(path) : read(path)
+      end
+
+      def read(path = nil, *, **)
+        hear(path) { |file| found.files[file] = true unless @written[file] || HOUSEKEEPING.match?(nearest) }
+      end
+
+      # Data that comes by way of a cache.
+      def cached(path)
+        hear(path) { |file| found.files[file] = true } if @kind
+      end
+
+      # `load` and `require`, whoever stands before them.
+      def code(path)
+        hear(path) { |file| found.code[file] = true unless Boot.reloadable?(file) }
+      end
+
+      # What the load makes itself is not what it depends on.
+      def written(path = nil, *, **)
+        hear(path) { |file| @written[file] = true }
+      end
+
+      def listed(dir = nil, *, **) = searched("*", base: dir)
+
+      def searched_all(*patterns, base: nil, **) = searched(patterns, base: base)
+
+      def searched(patterns = nil, *, base: nil, **)
+        base = text(base) || Dir.pwd
+        plain = Array(patterns).filter_map { |pattern| text(pattern) }.flat_map { |pattern| alternatives(pattern) }
+        plain.each do |pattern|
+          dir, rest = apart(pattern, base)
+          found.listings[[dir, rest]] = true unless foreign?("#{dir}/") || known?(dir)
+        end
+      rescue *ODD
+        nil
+      end
+
+      private
+
+      # Ruby leaves such files out of backtraces, or at least shows them for what they are: not the app's.
+      def give(ear, method) = ear.module_eval(method, "<internal:coatepec>", 1)
+
+      def deafen
+        @kind = nil
+        # Ruby warns of what becomes of a class without `initialize`. It has its own.
+        verbose = $VERBOSE
+        $VERBOSE = nil
+        [*WAYS.map { |way| way[1] }, @code_ear].compact.each { |ear| clear(ear) }
+      ensure
+        $VERBOSE = verbose
+      end
+
+      def clear(ear)
+        names = ear.instance_methods(false) + ear.private_instance_methods(false)
+        names.each { |name| ear.send(:remove_method, name) }
+      end
+
+      # Ruby asks here for each file of code, whoever loads it, and evaluates it afterwards: no backtrace tells of us.
+      def listen_to_code
+        return unless defined?(::RubyVM::InstructionSequence)
+
+        loader = ::RubyVM::InstructionSequence.singleton_class
+        unless loader.ancestors.first.equal?(@code_ear)
+          clear(@code_ear) if @code_ear
+          loader.prepend(@code_ear = Module.new)
+        end
+        give(@code_ear, "def load_iseq(path) = (::Coatepec::Traces.code(path); defined?(super) ? super : nil)")
+      end
+
+      # Nothing here may keep the app from reading.
+      def hear(path)
+        path = text(path)
+        return if path.nil? || path.empty? || path.start_with?("|")
+
+        file = File.absolute_path(path)
+        yield file unless foreign?(file)
+      rescue *ODD
+        nil
+      end
+
+      def text(path) = String.try_convert(path.respond_to?(:to_path) ? path.to_path : path)
+
+      def foreign?(file)
+        return OUTPUT.match?(file.delete_prefix(Coatepec.root)) if file.start_with?(Coatepec.root)
+
+        SYSTEM.match?(file) || Boot.installed?(file)
+      end
+
+      # "{a,b}/*" is "a/*" and "b/*".
+      def alternatives(pattern)
+        open = pattern.index("{") or return [pattern]
+        depth = 0
+        close = (open...pattern.size).find do |at|
+          depth += { "{" => 1, "}" => -1 }.fetch(pattern[at], 0)
+          depth.zero?
+        end
+        return [pattern] unless close
+
+        before = pattern[0...open]
+        behind = pattern[close + 1..]
+        choices(pattern[open + 1...close]).flat_map { |choice| alternatives(before + choice + behind) }
+      end
+
+      # Splits at the commas that are in no braces of their own.
+      def choices(text)
+        depth = 0
+        text.each_char.with_object([+""]) do |char, parts|
+          depth += { "{" => 1, "}" => -1 }.fetch(char, 0)
+          char == "," && depth.zero? ? parts << +"" : parts.last << char
+        end
+      end
+
+      # A directory, by its name, and the rest of the pattern.
+      def apart(pattern, base)
+        names = pattern.split("/")
+        wild = names.index { |name| name.match?(WILD) } || (names.size - 1)
+        dir = names[0...wild].join("/")
+        [dir.empty? && pattern.start_with?("/") ? "/" : File.absolute_path(dir, base), names[wild..].join("/")]
+      end
+
+      # Where it belongs: what a class body of code that can be reloaded reads, a reload reads again.
+      def found
+        kind = @kind or raise "nobody listens"
+        kind = lasting? ? :boot : :classes unless kind == :helper
+        @found[kind]
+      end
+
+      def lasting?
+        Thread.each_caller_location do |frame|
+          path = frame.path.to_s
+          next if !path.start_with?(Coatepec.root) || Boot.installed?(path)
+          return true unless Boot.reloadable?(path)
+          return false if frame.label.match?(BODY)
+        end
+        @kind == :boot
+      end
+
+      # Whether what is new there is noticed without this.
+      def known?(dir)
+        asks = nearest
+        HOUSEKEEPING.match?(asks) || CATALOGUE.match?(asks) || (@kind != :helper && FACTORIES.match?(asks)) ||
+          (PATHS.match?(asks) && PLACES.match?(dir) && !tasks?)
+      end
+
+      def tasks?
+        Thread.each_caller_location { |frame| return true if frame.label.end_with?("load_tasks") }
+        false
+      end
+
+      # Whose code asked.
+      def nearest
+        Thread.each_caller_location do |frame|
+          path = frame.path.to_s
+          return path unless path.start_with?("coatepec/", "<internal:")
+        end
+        ""
+      end
+
+      def bounded(files)
+        return { files: files, dirs: [] } if files.size <= LIMIT
+
+        { files: [], dirs: files.map { |path| File.dirname(path) }.uniq.first(LIMIT) }
+      end
+    end
+  end
+end
