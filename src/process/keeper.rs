@@ -1,6 +1,7 @@
 //! The keeper: the stage of our own binary that stands between the supervisor and everything of the app.
 //!
-//! `coatepec __jail --lifeline FD --status FD [--fd FROM:TO]… [--env FD] [--policy JSON] -- COMMAND ARGUMENT…`
+//! `coatepec __jail --lifeline FD --status FD [--fd FROM:TO]… [--env FD] [--policy JSON]
+//! [--cgroup DIR] -- COMMAND ARGUMENT…`
 //!
 //! It confines the command and starts it, adopts whatever loses its parent, and reaps. When the command has ended,
 //! or the supervisor has (the kernel then closes the other end of the lifeline, also after SIGKILL), it kills
@@ -29,6 +30,7 @@ use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
 use nix::unistd::{ForkResult, Pid, execvp, fork, getppid, setsid};
 use serde::{Deserialize, Serialize};
 
+use super::cgroup;
 use super::procfs::{self, Identity};
 use super::tree::{Leaked, SETTLE, Tally, Target};
 use crate::sandbox::{Policy, jail};
@@ -110,13 +112,15 @@ struct Orders {
     /// What the command finds in its environment besides what the keeper has in its own.
     env: Vec<(OsString, OsString)>,
     policy: Policy,
+    /// Of the supervisor; removed by whoever ends last.
+    cgroup: Option<OsString>,
     command: Vec<CString>,
 }
 
 impl Orders {
     fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Self, String> {
         let (mut lifeline, mut status, mut fds) = (None, None, Vec::new());
-        let (mut env, mut policy) = (Vec::new(), Policy::default());
+        let (mut env, mut policy, mut cgroup) = (Vec::new(), Policy::default(), None);
         loop {
             let flag = arguments.next().ok_or("a command is missing")?;
             if flag == "--" {
@@ -131,6 +135,7 @@ impl Orders {
                 Some("--lifeline") => lifeline = Some(copy(&value)?),
                 Some("--status") => status = Some(copy(&value)?),
                 Some("--fd") => fds.push(mapping(&value)?),
+                Some("--cgroup") => cgroup = Some(value.into()),
                 Some("--env") => env = environment(copy(&value)?)?,
                 Some("--policy") => policy = serde_json::from_str(&value).map_err(|error| error.to_string())?,
                 _ => return Err(format!("unknown flag `{}`", flag.display())),
@@ -142,6 +147,7 @@ impl Orders {
             fds,
             env,
             policy,
+            cgroup,
             command: command(arguments)?,
         })
     }
@@ -342,6 +348,9 @@ impl Keeper {
             self.settle();
         }
         let left = self.clear();
+        if let Some(cgroup) = &self.orders.cgroup {
+            cgroup::remove(cgroup.as_ref());
+        }
         self.say(&Word::Left(left));
     }
 

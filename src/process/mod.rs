@@ -31,6 +31,8 @@ pub mod fds;
 
 pub mod usage;
 
+pub mod cgroup;
+
 pub mod kernel_view;
 
 pub use nix::unistd::Pid;

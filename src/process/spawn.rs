@@ -20,6 +20,7 @@ use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use super::cgroup;
 use super::fds::{self, sealed_memfd};
 use super::keeper::{self, Exit, Refused, Word};
 use super::lines::{LineError, LineReader};
@@ -114,6 +115,11 @@ fn start_keeper(binary: &Path, launch: Launch) -> io::Result<Kept> {
     command
         .arg("--policy")
         .arg(serde_json::to_string(&launch.policy)?)
+        .args(
+            cgroup::home()
+                .into_iter()
+                .flat_map(|home| [OsStr::new("--cgroup"), home.as_os_str()]),
+        )
         .arg("--")
         .args(launch.argv);
     command.current_dir(launch.cwd).env_clear();
@@ -183,7 +189,10 @@ fn start_with(mut command: Command, passed: Passed) -> io::Result<Child> {
 /// Waits until no keeper is left, and so nothing that was ever started; false when that took longer than `patience`.
 pub async fn all_cleared(patience: Duration) -> bool {
     let mut alive = orphans::keepers().subscribe();
-    timeout(patience, alive.wait_for(HashSet::is_empty)).await.is_ok()
+    let cleared = timeout(patience, alive.wait_for(HashSet::is_empty)).await.is_ok();
+    // A keeper that was killed could not.
+    cgroup::home().into_iter().for_each(cgroup::remove);
+    cleared
 }
 
 /// Listens to the keeper until it is gone, and reaps it.

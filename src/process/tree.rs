@@ -278,7 +278,7 @@ fn current(id: Identity) -> Option<Proc> {
 }
 
 impl Leftover {
-    fn of(found: &Proc) -> Self {
+    pub fn of(found: &Proc) -> Self {
         Leftover {
             pid: found.id.pid.as_raw(),
             command: procfs::command(found),

@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use tokio::net::unix::pipe;
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::runs::Ongoing;
+use crate::process::cgroup::Cgroup;
 use crate::process::fds;
 use crate::process::keeper::Exit;
 use crate::process::kernel_view::{self, KernelThread};
@@ -19,7 +21,7 @@ use crate::process::lines::{LineError, LineReader};
 use crate::process::pidfd::PidFd;
 use crate::process::procfs::Identity;
 use crate::process::spawn::{self, Kept};
-use crate::process::tree::{self, Ended, Leftover, PATIENCE, Target};
+use crate::process::tree::{self, Ended, Leftover, NAMED, PATIENCE, Target};
 use crate::process::usage;
 use crate::run::Limits;
 use crate::run::log::RunLog;
@@ -91,9 +93,13 @@ pub async fn forked(
         events,
         mut go,
     } = pipes;
+    let cgroup = Cgroup::of(child.target.root(), limits.memory, limits.processes);
     // It waits for this byte; a child that died meanwhile is seen by its end.
     let _ = go.write_all(b"g");
-    let watched = Watched::new(stdout, stderr, events, RunLog::of_child(pid), limits);
+    let watched = Watched {
+        cgroup,
+        ..Watched::new(stdout, stderr, events, RunLog::of_child(pid), limits)
+    };
     Ok(watched.watch(&Process::Forked(child), ongoing).await)
 }
 
@@ -106,7 +112,11 @@ pub async fn spawned(plan: &Plan, request: &RunRequest, limits: Limits, ongoing:
         .map_err(|_| NotStarted::Refused("the process did not start before the deadline".to_owned()))?
         .map_err(|error| NotStarted::Refused(error.to_string()))?;
     let log = RunLog::of_fresh_process();
-    let watched = Watched::new(pipes.stdout, pipes.stderr, pipes.events, log, limits);
+    // What it has forked by now, such as a Git that Bundler asks, stays outside; its tree is walked like any other.
+    let watched = Watched {
+        cgroup: Cgroup::of(root, limits.memory, limits.processes),
+        ..Watched::new(pipes.stdout, pipes.stderr, pipes.events, log, limits)
+    };
     Ok(watched
         .watch(&Process::Spawned(Spawned::hold(kept, root)), ongoing)
         .await)
@@ -252,6 +262,9 @@ struct Watched {
     events: Option<LineReader<pipe::Receiver>>,
     log: RunLog,
     limits: Limits,
+    cgroup: Option<Cgroup>,
+    /// The most memory that it had, if the kernel ended it because of that.
+    starved: Option<u64>,
     end: End,
     leftovers: Ended,
     /// When to look at what it uses.
@@ -273,6 +286,8 @@ impl Watched {
             events: Some(LineReader::new(events)),
             log,
             limits,
+            cgroup: None,
+            starved: None,
             end: End::Unknown,
             leftovers: Ended::default(),
             kernel_threads: Vec::new(),
@@ -301,7 +316,8 @@ impl Watched {
             }
             state = next;
         }
-        let stop = state.stop().filter(|_| !over_before_stop);
+        let starved = self.starved.filter(|_| self.log.exit.is_none()).map(Stop::Memory);
+        let stop = state.stop().filter(|_| !over_before_stop).or(starved);
         self.over(stop, ended.unwrap_or_else(Instant::now) - started)
     }
 
@@ -406,6 +422,17 @@ impl Watched {
         if self.leftovers.survivors.is_empty() {
             self.end = process.status().await;
         }
+        self.end_cgroup().await;
+    }
+
+    /// The last look, and the surest kill: of what the walk may have missed.
+    async fn end_cgroup(&mut self) {
+        let Some(cgroup) = self.cgroup.take() else { return };
+        self.starved = cgroup.out_of_memory();
+        let missed = spawn_blocking(move || cgroup.end()).await.unwrap_or_default();
+        self.leftovers.leaked.total += missed.len();
+        let room = NAMED.saturating_sub(self.leftovers.leaked.named.len());
+        self.leftovers.leaked.named.extend(missed.into_iter().take(room));
     }
 
     fn over(self, stop: Option<Stop>, took: Duration) -> Ran {

@@ -3,6 +3,7 @@
 mod beside_runs;
 mod boot;
 mod bounds;
+mod cgroups;
 mod chaos;
 mod concurrency;
 mod faults;
