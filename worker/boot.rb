@@ -33,6 +33,21 @@ module Coatepec
         %i[cache_classes= enable_reloading=].each { |setter| config.define_singleton_method(setter) { |_value| nil } }
       end
 
+      # Has each route remember where it was drawn, from Rails 7.1 on: the app's own line, not one of the gem that drew
+      # it. Rails' initializer would switch it off again.
+      def locate_routes
+        return unless defined?(::ActionDispatch::Routing::Mapper.route_source_locations)
+
+        mapper = ::ActionDispatch::Routing::Mapper
+        mapper.route_source_locations = true
+        mapper.define_singleton_method(:route_source_locations=) { |_value| nil }
+        mapper.backtrace_cleaner = ActiveSupport::BacktraceCleaner.new.tap do |cleaner|
+          cleaner.remove_filters!
+          cleaner.remove_silencers!
+          cleaner.add_silencer { |line| !line.start_with?(Coatepec.root) || installed?(line) }
+        end
+      end
+
       def versions
         {
           ruby: RUBY_VERSION, rails: Rails.version,
@@ -84,7 +99,10 @@ module Coatepec
         Compiled.distrust
         Traces.listen
         require "rails"
-        ActiveSupport.on_load(:before_initialize, yield: true) { |app| Boot.force_reloading(app) }
+        ActiveSupport.on_load(:before_initialize, yield: true) do |app|
+          Boot.force_reloading(app)
+          Boot.locate_routes
+        end
         require path
         Compiled.distrust
       end

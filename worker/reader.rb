@@ -17,7 +17,7 @@ module Coatepec
       Process.setproctitle("coatepec reader")
       Fork.close_listening
       Fork.redirect(@out, @err)
-      %w[reading reading/place reading/text reading/names].each { |name| Coatepec.load_part(name) }
+      %w[reading reading/place reading/text reading/names reading/route_table].each { |name| Coatepec.load_part(name) }
       @wire.tell("loaded", seconds: 0, features: [], versions: Boot.versions)
       @wire.each_question { |name, fields, _ios| name == :read ? read(fields) : answer_common(name, fields) }
       exit!(0)

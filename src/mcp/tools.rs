@@ -12,6 +12,8 @@ use serde_json::Value;
 use super::schema;
 use crate::config::{Fork, IncludeStdout};
 use crate::error::{Error, Kind, Result};
+use crate::reading::check::Check;
+use crate::reading::controller::Controller;
 use crate::reading::job::Job;
 use crate::reading::model::Model;
 use crate::reading::routes::Routes;
@@ -128,7 +130,15 @@ pub(super) struct Reading {
 }
 
 const READINGS: &[Reading] = &[
-    Reading::of::<Routes>("Routes", "The app's routes, filtered and paged."),
+    Reading::of::<Routes>(
+        "Routes",
+        "The app's routes, filtered and paged: `rows` in the order of `columns`, with places in the code. A verb of \"\" is \
+         any.",
+    ),
+    Reading::of::<Controller>(
+        "Controller",
+        "A controller: actions with places and routes, routes without action, callbacks, rescue_from, layout.",
+    ),
     Reading::of::<Model>(
         "Models",
         "What ActiveRecord models are made of, with places in the code: columns, associations, validators, enums, scopes, \
@@ -142,6 +152,11 @@ const READINGS: &[Reading] = &[
         "Jobs, mailers, channels",
         "Jobs (queue, retries, arguments), mailers (actions, views, defaults) and channels (actions, streams), with places \
          in the code.",
+    ),
+    Reading::of::<Check>(
+        "Check",
+        "Where the app's parts don't fit: routes without action, associations without column or index, validators, enums, \
+         missing jobs, each with its place.",
     ),
 ];
 

@@ -26,7 +26,7 @@ impl Arguments for Controller {
         ("callbacks", "array"),
         ("concerns", "array"),
         ("rescue_from", "array"),
-        ("layout", "string"),
+        ("layout", "object"),
         ("formats", "array"),
     ];
 

@@ -55,6 +55,23 @@ const SOURCES: &[(&str, &str)] = &[
         "worker/reading/callbacks.rb",
         include_str!("../../worker/reading/callbacks.rb"),
     ),
+    ("worker/reading/check.rb", include_str!("../../worker/reading/check.rb")),
+    (
+        "worker/reading/check_models.rb",
+        include_str!("../../worker/reading/check_models.rb"),
+    ),
+    (
+        "worker/reading/check_routes.rb",
+        include_str!("../../worker/reading/check_routes.rb"),
+    ),
+    (
+        "worker/reading/check_sources.rb",
+        include_str!("../../worker/reading/check_sources.rb"),
+    ),
+    (
+        "worker/reading/controller.rb",
+        include_str!("../../worker/reading/controller.rb"),
+    ),
     (
         "worker/reading/database.rb",
         include_str!("../../worker/reading/database.rb"),
@@ -72,6 +89,14 @@ const SOURCES: &[(&str, &str)] = &[
     ),
     ("worker/reading/page.rb", include_str!("../../worker/reading/page.rb")),
     ("worker/reading/place.rb", include_str!("../../worker/reading/place.rb")),
+    (
+        "worker/reading/route_table.rb",
+        include_str!("../../worker/reading/route_table.rb"),
+    ),
+    (
+        "worker/reading/routes.rb",
+        include_str!("../../worker/reading/routes.rb"),
+    ),
     (
         "worker/reading/schema.rb",
         include_str!("../../worker/reading/schema.rb"),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use coatepec::run::log::RunLog;
 use coatepec::run::outcome::{End, Outcome, Stop, judge};
@@ -653,10 +653,10 @@ fn asked() -> Vec<(&'static str, Vec<Question>)> {
         preload: Vec::new(),
     };
     let reap = || Ask::Reap { pid: 70 };
-    let read = |what| Ask::Read {
-        what,
-        arguments: serde_json::json!({}),
-    };
+    let read = |what, arguments| Ask::Read { what, arguments };
+    let carts = json!({
+        "query": "CARTS", "controller": null, "verb": "get", "limit": 100, "offset": 0, "engines": "exclude",
+    });
     vec![
         ("boot", vec![(1, 0, boot())]),
         ("boot_failed", vec![(1, 0, boot())]),
@@ -665,7 +665,9 @@ fn asked() -> Vec<(&'static str, Vec<Question>)> {
         ("reload", vec![(5, 0, Ask::Reload {})]),
         ("zygote", vec![(6, 3, zygote)]),
         ("reader", vec![(9, 3, Ask::Reader {})]),
-        ("read_failed", vec![(1, 0, read("weather"))]),
+        ("read_failed", vec![(1, 0, read("weather", json!({})))]),
+        ("read", vec![(2, 0, read("routes", carts))]),
+        ("not_read", vec![(3, 0, read("controller", json!({"name": "Carts"})))]),
         ("eager_load_error", vec![(7, 0, Ask::Reload {})]),
         ("reload_failed", vec![(8, 0, Ask::Reload {})]),
         ("run", vec![(2, 4, run("passing")), (3, 0, reap()), (4, 0, reap())]),
@@ -713,7 +715,7 @@ fn every_message_is_in_a_transcript() {
     let all = || transcripts.iter().map(String::as_str);
     let of_worker = all().filter(|name| lines(name).iter().any(|line| is(line, "told")));
     let said: BTreeSet<&str> = of_worker.flat_map(told).map(|told| name_of_told(&told)).collect();
-    assert_eq!(said.len(), 13, "{said:?}");
+    assert_eq!(said.len(), 15, "{said:?}");
     let of_runs = all().filter(|name| lines(name).iter().all(|line| is(line, "e")));
     let happened: BTreeSet<&str> = of_runs.flat_map(events).map(|event| name_of_event(&event)).collect();
     assert_eq!(happened.len(), 12, "{happened:?}");

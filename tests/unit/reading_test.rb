@@ -157,6 +157,15 @@ class NamesTest < Minitest::Test
     Object.send(:remove_const, :WaitingCat)
   end
 
+  def test_a_constant_is_known_without_being_loaded
+    Object.autoload(:WaitingCat, "#{__dir__}/no_such_file.rb")
+    %w[Cat Wild::Cat WaitingCat WaitingCat::Inner RUBY_VERSION Animal].each { |name| assert(Names.known?(name), name) }
+    none = %w[Dog Wild::Dog Wild::Animal Wild::String RUBY_VERSION::X Dog::Cat]
+    none.each { |name| refute(Names.known?(name), name) }
+  ensure
+    Object.send(:remove_const, :WaitingCat)
+  end
+
   def test_classes_that_a_reload_replaced_and_classes_without_a_name_are_not_listed
     old = Class.new(Animal)
     Object.const_set(:Reloaded, old)

@@ -54,7 +54,7 @@ class TranscriptsTest < Minitest::Test
       zygote.replay("run") { |events| assert_run("forked", events) }
       zygote.replay("run_killed")
       reader = forked(worker, root, "reader")
-      reader.replay("read_failed")
+      %w[read_failed read not_read].each { |name| reader.replay(name) }
       reader.hang_up
       File.write("#{root}/app/models/cart.rb", "class Cart; oops; end")
       worker.replay("eager_load_error")

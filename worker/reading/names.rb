@@ -14,6 +14,7 @@ module Coatepec
       CONST_DEFINED = Module.instance_method(:const_defined?)
       CONST_GET = Module.instance_method(:const_get)
       AUTOLOAD = Module.instance_method(:autoload?)
+      ANCESTORS = Module.instance_method(:ancestors)
 
       class << self
         # The named descendants of a class that are what their name stands for, in order of their names.
@@ -30,6 +31,19 @@ module Coatepec
           already = constant(name, loading: false)
           klass = already || (constant(name, loading: true) if file?(name))
           below(base).find { |known| known.equal?(klass) && Text.real_name(known) == name }
+        end
+
+        # Whether there is such a constant, loaded or to be loaded when it is used. Loads nothing.
+        def known?(name)
+          mod = Object
+          name.split("::").each do |part|
+            owner = module?(mod) && owner_of(mod, part)
+            return false unless owner
+            return true if AUTOLOAD.bind_call(owner, part, false)
+
+            mod = CONST_GET.bind_call(owner, part, false)
+          end
+          true
         end
 
         def well_formed?(name) = name.is_a?(String) && name.size <= LIMIT && PATTERN.match?(name)
@@ -65,6 +79,12 @@ module Coatepec
           return unless CONST_DEFINED.bind_call(mod, part, false)
 
           CONST_GET.bind_call(mod, part, false) if loading || !AUTOLOAD.bind_call(mod, part, false)
+        end
+
+        # Of what a class inherits, what everybody has is not its own.
+        def owner_of(mod, part)
+          owners = mod == Object ? [Object] : ANCESTORS.bind_call(mod) - ANCESTORS.bind_call(Object)
+          owners.find { |owner| CONST_DEFINED.bind_call(owner, part, false) }
         end
 
         def module?(object)

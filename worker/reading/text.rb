@@ -122,7 +122,9 @@ module Coatepec
 
         def at(what, callable)
           place = Place.of(callable)
-          place ? "#{what} at #{place}" : what
+          return what unless place
+
+          "#{what} #{Place.own?(place) ? "at" : "of"} #{place}"
         end
 
         def without_places(string)

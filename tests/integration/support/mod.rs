@@ -12,6 +12,7 @@
 
 mod app;
 mod check;
+mod golden;
 mod held;
 mod response;
 mod schema;
@@ -21,6 +22,7 @@ mod watchdog;
 
 pub(crate) use app::App;
 pub(crate) use check::Deviations;
+pub(crate) use golden::golden;
 pub(crate) use held::Held;
 pub(crate) use response::{has_text, texts};
 pub(crate) use schema::violations;

@@ -214,6 +214,18 @@ impl Server {
         self.request("tools/call", json!({"name": tool, "arguments": arguments}))
     }
 
+    /// What a tool that reads says.
+    pub(crate) fn ask(&self, tool: &str, arguments: Value) -> Value {
+        self.call(tool, arguments)
+            .wait()
+            .success(&self.tool(tool)["outputSchema"])
+    }
+
+    /// Why it says nothing.
+    pub(crate) fn ask_in_vain(&self, tool: &str, arguments: Value) -> Value {
+        self.call(tool, arguments).wait().refusal()
+    }
+
     pub(crate) fn status(&self) -> Value {
         let answer = self.call("rails_runtime_status", json!({})).wait();
         let status = answer.success(&self.tool("rails_runtime_status")["outputSchema"]);
