@@ -125,13 +125,18 @@ impl Bench {
     fn session(&mut self) -> Result<()> {
         let mut client = Client::start(self.app.root())?;
         let mut floor = Floor::start(self.app.root(), &self.spec)?;
+        let unconfined = App::copy_of(self.app.root())?;
+        unconfined.write(".coatepec.yml", "sandbox: {mode: off}\n")?;
+        let mut outside = Client::start(unconfined.root())?;
         progress("calls, edits, the floor and `bundle exec rspec`, in turn");
         for _ in 0..WARM_UP {
             self.call(&mut client)?;
+            self.call(&mut outside)?;
             floor.run()?;
         }
         for round in 0..self.runs {
             self.warm(&mut client)?;
+            self.run(&mut outside, "warm_unconfined")?;
             self.figures.add("floor", floor.run()?);
             self.edits(&mut client)?;
             if round % DEAR == 0 {
@@ -139,6 +144,7 @@ impl Bench {
             }
         }
         floor.end()?;
+        outside.close()?;
         self.during_a_run(&mut client)?;
         client.close()?;
         Ok(())

@@ -7,10 +7,11 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 /// The cases in the order of the table, and what each one is.
-const CASES: [(&str, &str); 10] = [
+const CASES: [(&str, &str); 11] = [
     ("rspec", "`bundle exec rspec FILE` in a shell"),
     ("first", "the first call of a session: boots the app"),
     ("warm", "the same call again"),
+    ("warm_unconfined", "the same without the sandbox"),
     ("after_model_idle", "after saving a model, and 1 s of idle"),
     ("after_model", "at once after saving a model"),
     ("after_spec", "at once after saving the spec"),
@@ -94,6 +95,11 @@ impl Figures {
                 Limit::AtLeast(20.0),
             ),
             ("warm / floor", warm / self.median("floor"), Limit::AtMost(1.25)),
+            (
+                "warm / warm_unconfined",
+                warm / self.median("warm_unconfined"),
+                Limit::AtMost(1.03),
+            ),
             (
                 "after_model_idle / warm",
                 self.median("after_model_idle") / warm,

@@ -2,7 +2,9 @@
 //!
 //! Every key has a default; [`EXAMPLE`] lists them all and says why and in which unit.
 
+pub mod glob;
 pub mod nearest;
+pub mod sandbox;
 mod value;
 
 use std::fs::File;
@@ -12,6 +14,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
+pub use sandbox::Sandbox;
 
 /// The name of the file, directly below the root.
 pub const FILE: &str = ".coatepec.yml";
@@ -79,6 +82,9 @@ pub struct Config {
     /// How long a shared server stays without a client, 0 to 86,400 seconds.
     #[serde(deserialize_with = "value::within::<0, 86400, _, _>")]
     pub idle_timeout_seconds: u64,
+    /// What the processes of the app may do.
+    #[serde(deserialize_with = "value::section")]
+    pub sandbox: Sandbox,
     /// What a call gets that does not say otherwise.
     #[serde(deserialize_with = "value::section")]
     pub defaults: Defaults,
@@ -204,6 +210,7 @@ impl Default for Config {
             max_result_bytes: 24 * 1024,
             max_output_bytes: 256 * 1024,
             idle_timeout_seconds: 300,
+            sandbox: Sandbox::default(),
             defaults: Defaults::default(),
             check: Check::default(),
         }

@@ -34,6 +34,42 @@ impl<const MIN: u64, const MAX: u64> Visitor<'_> for Range<MIN, MAX> {
     }
 }
 
+/// The same, or nothing.
+pub(super) fn optional_within<'de, const MIN: u64, const MAX: u64, D>(from: D) -> Result<Option<u64>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    from.deserialize_any(Optional(Range::<MIN, MAX>))
+}
+
+/// Reads one of the words that `T` knows, or nothing.
+pub(super) fn optional_word<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    from.deserialize_any(Optional(Word(PhantomData)))
+}
+
+/// What `V` reads, or nothing.
+struct Optional<V>(V);
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Optional<V> {
+    type Value = Option<V::Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.expecting(f)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+        self.0.visit_u64(number).map(Some)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        self.0.visit_str(text).map(Some)
+    }
+}
+
 /// Reads one of the words that `T` knows.
 pub(super) fn word<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
     from.deserialize_str(Word(PhantomData))
@@ -158,6 +194,16 @@ pub(super) fn globs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D
     from.deserialize_any(List(glob))
 }
 
+/// Reads a list of places on the disk.
+pub(super) fn places<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    from.deserialize_any(List(place))
+}
+
+/// Reads a list of patterns of names of variables.
+pub(super) fn patterns<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    from.deserialize_any(List(pattern))
+}
+
 /// Reads a list of names, none of them empty.
 pub(super) fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     from.deserialize_any(List(name))
@@ -212,7 +258,7 @@ impl<'de> Visitor<'de> for List {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
         let mut texts = Vec::new();
         while let Some(text) = items.next_element_seed(Checked(self.0))? {
-            texts.extend(text);
+            texts.push(text.ok_or_else(|| A::Error::custom("an entry is empty (a bare `~` is: quote it)"))?);
         }
         Ok(texts)
     }
@@ -222,6 +268,32 @@ fn name(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("a name is empty".to_owned()),
         name => Ok(name.to_owned()),
+    }
+}
+
+/// Absolute, below the home (`~`), below the directory for temporary files (`$TMPDIR`), or below the root.
+fn place(text: &str) -> Result<String, String> {
+    if ["/", "~", "~/", "$TMPDIR", "$TMPDIR/"].contains(&text) {
+        return Ok(text.to_owned());
+    }
+    for start in ["/", "~/", "$TMPDIR/"] {
+        if let Some(rest) = text.strip_prefix(start) {
+            return Ok(format!("{start}{}", below_root(rest)?));
+        }
+    }
+    match text.starts_with(['~', '$']) {
+        true => Err(format!("`{text}` begins with neither `~/` nor `$TMPDIR/`")),
+        false => below_root(text),
+    }
+}
+
+fn pattern(text: &str) -> Result<String, String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_*?".contains(c);
+    match !text.is_empty() && text.chars().all(fits) {
+        true => Ok(text.to_owned()),
+        false => Err(format!(
+            "`{text}` is no name of a variable, with or without `*` and `?`"
+        )),
     }
 }
 

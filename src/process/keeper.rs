@@ -10,30 +10,37 @@
 //! The command's environment comes through a descriptor, so that the keeper has none of it: a library that the app
 //! preloads would be loaded into the keeper too, and might start a thread in it.
 //!
+//! With a policy for the network it also answers what the command's processes ask for ([`crate::sandbox::gate`]).
+//!
 //! What remains: a process of the same user may kill or stop the keeper, unless the sandbox forbids it. When it is
 //! killed, the command ends with it (the kernel sees to that), and the supervisor ends the rest ([`super::orphans`]).
 //! When it is stopped, the supervisor wakes it or does its work. When the supervisor is killed then, nobody does.
 
 use std::ffi::{CString, OsString};
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{IoSlice, IoSliceMut, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
+use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, RecvMsg, recvmsg, sendmsg};
 use nix::unistd::{ForkResult, Pid, execvp, fork, getppid, setsid};
 use serde::{Deserialize, Serialize};
 
 use super::cgroup;
 use super::procfs::{self, Identity};
 use super::tree::{Leaked, SETTLE, Tally, Target};
-use crate::sandbox::{Policy, jail};
+use crate::sandbox::gate::Gate;
+use crate::sandbox::jail::{self, Confined};
+use crate::sandbox::{Enforcement, Policy};
 
 /// The word after `coatepec` that makes it a keeper.
 pub const COMMAND: &str = "__jail";
@@ -46,10 +53,14 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Word {
+    /// How the command is confined, if it is.
+    Confined(Enforcement),
     /// The command runs, and this is its pid.
     Started(i32),
     /// The command does not run; nothing follows.
     Failed(Refused),
+    /// Something of the command wanted to go somewhere in the network, and may not.
+    Blocked(String),
     /// The command has ended.
     Exited(Exit),
     /// Nothing is left, and this had to be killed.
@@ -207,14 +218,15 @@ fn copy_above(fd: impl AsFd, lowest: RawFd) -> nix::Result<OwnedFd> {
 
 fn keep(mut orders: Orders) -> ExitCode {
     jail::close_other_fds(&orders.all_fds());
-    let started = prepare().and_then(|signals| Ok((signals, start(&orders)?)));
+    let started = prepare().and_then(|signals| Ok((signals, start(&mut orders)?)));
     // Only the command may hold these open: their readers wait for the end.
     orders.fds.clear();
     match started {
-        Ok((signals, command)) => Keeper {
+        Ok((signals, (command, gate))) => Keeper {
             orders,
             signals,
             command,
+            gate,
             exited: false,
         }
         .run(),
@@ -237,8 +249,8 @@ fn prepare() -> Result<Signals, Refused> {
 }
 
 /// Forks and executes the command. Returns once it runs, or with the reason why it doesn't.
-fn start(orders: &Orders) -> Result<Identity, Refused> {
-    let (mut hear, tell) = std::io::pipe().map_err(|error| Refused {
+fn start(orders: &mut Orders) -> Result<(Identity, Option<Gate>), Refused> {
+    let (hear, tell) = UnixStream::pair().map_err(|error| Refused {
         errno: 0,
         message: error.to_string(),
     })?;
@@ -248,14 +260,17 @@ fn start(orders: &Orders) -> Result<Identity, Refused> {
         ForkResult::Child => become_command(orders, keeper, tell.into()),
         ForkResult::Parent { child } => {
             drop(tell);
-            let mut refused = Vec::new();
-            // Ends when the exec closes the other end, or the child tells and leaves.
-            let _ = hear.read_to_end(&mut refused);
-            match serde_json::from_slice(&refused) {
-                Ok(refused) => Err(refused),
-                // Not reaped yet, so that it can be read even when it has ended.
-                Err(_) => Ok(procfs::stat(child).map_or(Identity { pid: child, start: 0 }, |found| found.id)),
+            let (told, gate) = hear_all(&hear);
+            for word in told {
+                match word {
+                    Word::Failed(refused) => return Err(refused),
+                    word => say(&mut orders.status, &word),
+                }
             }
+            let gate = gate.map(|listener| Gate::new(listener, orders.policy.network));
+            // Not reaped yet, so that it can be read even when it has ended.
+            let command = procfs::stat(child).map_or(Identity { pid: child, start: 0 }, |found| found.id);
+            Ok((command, gate))
         }
     }
 }
@@ -265,7 +280,7 @@ fn become_command(orders: &Orders, keeper: Pid, mut tell: OwnedFd) -> ! {
         Ok(never) => match never {},
         Err(refused) => refused,
     };
-    say(&mut File::from(tell), &refused);
+    say(&mut File::from(tell), &Word::Failed(refused));
     // SAFETY: ends this process at once; what its parent has buffered or registered is not the child's to flush.
     unsafe { libc::_exit(127) }
 }
@@ -280,13 +295,65 @@ fn confine_and_exec(orders: &Orders, keeper: Pid, tell: &mut OwnedFd) -> Result<
         unsafe { std::env::set_var(name, value) };
     }
     place(orders, tell).map_err(|errno| Refused::because("failed to pass file descriptors", errno))?;
-    jail::confine(&orders.policy).map_err(|refusal| Refused {
+    let confined = jail::confine(&orders.policy).map_err(|refusal| Refused {
         errno: refusal.errno as i32,
         message: refusal.to_string(),
     })?;
+    if confined.enforcement != Enforcement::default() {
+        tell_of(tell, confined).map_err(|errno| Refused::because("failed to hand over the gate", errno))?;
+    }
     let program = &orders.command[0];
     execvp(program, &orders.command)
         .map_err(|errno| Refused::because(format!("failed to run `{}`", program.to_string_lossy()), errno))
+}
+
+/// The gate goes along with the word.
+fn tell_of(tell: &OwnedFd, confined: Confined) -> nix::Result<()> {
+    let mut line = serde_json::to_vec(&Word::Confined(confined.enforcement)).map_err(|_| Errno::EINVAL)?;
+    line.push(b'\n');
+    let fds: Vec<RawFd> = confined.gate.iter().map(AsRawFd::as_raw_fd).collect();
+    let gate = [ControlMessage::ScmRights(&fds)];
+    let along = &gate[..fds.len()];
+    sendmsg::<()>(tell.as_raw_fd(), &[IoSlice::new(&line)], along, MsgFlags::empty(), None)?;
+    Ok(())
+}
+
+/// What the child says before it becomes the command. Ends when the exec closes the other end, or the child leaves.
+fn hear_all(hear: &UnixStream) -> (Vec<Word>, Option<OwnedFd>) {
+    let (mut text, mut gate, mut part) = (Vec::new(), None, [0; 4096]);
+    loop {
+        let mut space = cmsg_space!(RawFd);
+        let mut into = [IoSliceMut::new(&mut part)];
+        let (read, fds) = match recvmsg::<()>(
+            hear.as_raw_fd(),
+            &mut into,
+            Some(&mut space),
+            MsgFlags::MSG_CMSG_CLOEXEC,
+        ) {
+            Ok(message) => (message.bytes, received(&message)),
+            Err(Errno::EINTR) => continue,
+            Err(_) => break,
+        };
+        gate = gate.or(fds);
+        match read {
+            0 => break,
+            read => text.extend_from_slice(&part[..read]),
+        }
+    }
+    let lines = text.split(|byte| *byte == b'\n');
+    (
+        lines.filter_map(|line| serde_json::from_slice(line).ok()).collect(),
+        gate,
+    )
+}
+
+fn received(message: &RecvMsg<'_, '_, ()>) -> Option<OwnedFd> {
+    let fds = message.cmsgs().ok()?.find_map(|along| match along {
+        ControlMessageOwned::ScmRights(fds) => fds.first().copied(),
+        _ => None,
+    })?;
+    // SAFETY: just made by the kernel for us.
+    Some(unsafe { OwnedFd::from_raw_fd(fds) })
 }
 
 /// For the case that the keeper itself is killed.
@@ -335,13 +402,15 @@ struct Keeper {
     orders: Orders,
     signals: Signals,
     command: Identity,
+    /// Until nobody is left who could ask.
+    gate: Option<Gate>,
     exited: bool,
 }
 
 impl Keeper {
     fn run(mut self) {
         self.say(&Word::Started(self.command.pid.as_raw()));
-        while !self.exited && !self.signals.wait(Some(self.orders.lifeline.as_fd()), None) {
+        while !self.exited && !self.wait(None) {
             self.reap();
         }
         if self.exited {
@@ -358,10 +427,30 @@ impl Keeper {
     fn settle(&mut self) {
         let over = Instant::now() + SETTLE;
         while self.reap() && Instant::now() < over {
-            if self.signals.wait(Some(self.orders.lifeline.as_fd()), Some(PAUSE)) {
+            if self.wait(Some(PAUSE)) {
                 break;
             }
         }
+    }
+
+    /// Waits for whatever comes, answers who asks, and says whether the lifeline is cut.
+    fn wait(&mut self, at_most: Option<Duration>) -> bool {
+        let asked = self.gate.as_ref().map(Gate::as_fd);
+        let woken = self.signals.wait(Some(self.orders.lifeline.as_fd()), asked, at_most);
+        if woken.asked {
+            self.answer();
+        }
+        if woken.abandoned {
+            self.gate = None;
+        }
+        woken.cut
+    }
+
+    /// The supervisor hears of a refusal first, so that it can tell in which example it was.
+    fn answer(&mut self) {
+        let Some(gate) = &self.gate else { return };
+        let status = &mut self.orders.status;
+        gate.answer(|wanted| say(status, &Word::Blocked(wanted)));
     }
 
     /// Kills until no child is left. That is exact: whatever is below us is below a child of ours.
@@ -371,7 +460,7 @@ impl Keeper {
         let mut pause = PAUSE;
         while self.reap() {
             target.kill_once(&mut tally);
-            self.signals.wait(None, Some(pause));
+            self.signals.wait(None, None, Some(pause));
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
         tally.leaked
@@ -418,6 +507,16 @@ fn say(to: &mut File, word: &impl Serialize) {
     let _ = to.write_all(&line);
 }
 
+/// What a wait ended with.
+struct Woken {
+    /// The lifeline is cut.
+    cut: bool,
+    /// Somebody is at the gate.
+    asked: bool,
+    /// Nobody can come to the gate any more.
+    abandoned: bool,
+}
+
 /// The news that a child has ended, as a descriptor that can be waited for together with the lifeline.
 #[cfg(target_os = "linux")]
 struct Signals(nix::sys::signalfd::SignalFd);
@@ -437,15 +536,27 @@ impl Signals {
         )?))
     }
 
-    /// Waits for either, or for the time to pass; says whether the lifeline is cut.
-    fn wait(&self, lifeline: Option<BorrowedFd<'_>>, at_most: Option<Duration>) -> bool {
-        let mut fds = vec![PollFd::new(self.0.as_fd(), PollFlags::POLLIN)];
-        fds.extend(lifeline.map(|fd| PollFd::new(fd, PollFlags::empty())));
+    /// Waits for any of them, or for the time to pass.
+    fn wait(&self, lifeline: Option<BorrowedFd<'_>>, gate: Option<BorrowedFd<'_>>, at_most: Option<Duration>) -> Woken {
+        let own = self.0.as_fd();
+        // What is not there is watched for nothing, so that each has its place.
+        let mut fds = [
+            PollFd::new(own, PollFlags::POLLIN),
+            PollFd::new(lifeline.unwrap_or(own), PollFlags::empty()),
+            PollFd::new(
+                gate.unwrap_or(own),
+                gate.map_or(PollFlags::empty(), |_| PollFlags::POLLIN),
+            ),
+        ];
         let timeout = at_most.map_or(PollTimeout::NONE, |time| time.try_into().unwrap_or(PollTimeout::MAX));
         let _ = poll(&mut fds, timeout);
-        let cut = fds.get(1).is_some_and(|fd| fd.any().unwrap_or(true));
+        let [_, cut, gate] = fds.map(|fd| fd.revents().unwrap_or(PollFlags::all()));
         while let Ok(Some(_)) = self.0.read_signal() {}
-        cut
+        Woken {
+            cut: !cut.is_empty(),
+            asked: gate.contains(PollFlags::POLLIN),
+            abandoned: gate.intersects(PollFlags::POLLHUP | PollFlags::POLLERR),
+        }
     }
 }
 
@@ -460,13 +571,18 @@ impl Signals {
         Ok(Signals)
     }
 
-    fn wait(&self, lifeline: Option<BorrowedFd<'_>>, at_most: Option<Duration>) -> bool {
+    fn wait(&self, lifeline: Option<BorrowedFd<'_>>, _: Option<BorrowedFd<'_>>, at_most: Option<Duration>) -> Woken {
         let mut fds: Vec<PollFd<'_>> = lifeline
             .map(|fd| PollFd::new(fd, PollFlags::empty()))
             .into_iter()
             .collect();
         let timeout = at_most.unwrap_or(LONGEST_PAUSE).min(20 * PAUSE);
         let _ = poll(&mut fds, timeout.try_into().unwrap_or(PollTimeout::MAX));
-        fds.first().is_some_and(|fd| fd.any().unwrap_or(true))
+        let cut = fds.first().is_some_and(|fd| fd.any().unwrap_or(true));
+        Woken {
+            cut,
+            asked: false,
+            abandoned: false,
+        }
     }
 }

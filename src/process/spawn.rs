@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -28,7 +28,7 @@ use super::orphans;
 use super::pidfd::{self, PidFd};
 use super::procfs::{self, Identity};
 use super::tree::{self, Ended, Leaked, PATIENCE, Target};
-use crate::sandbox::Policy;
+use crate::sandbox::{Enforcement, Policy};
 
 /// A command to run below a keeper.
 #[derive(Debug)]
@@ -50,11 +50,25 @@ pub struct Kept {
     /// None once it was cut: the keeper then kills everything.
     lifeline: Mutex<Option<OwnedFd>>,
     news: watch::Receiver<News>,
+    blocked: Arc<Mutex<Blocked>>,
 }
+
+/// What of the network was refused to the command, since it was last asked.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Blocked {
+    /// The first of them, in order.
+    pub wanted: Vec<String>,
+    /// All of them.
+    pub total: u64,
+}
+
+/// As many as are kept until somebody asks.
+const MOST_BLOCKED: usize = 1000;
 
 /// What the keeper has said so far.
 #[derive(Debug, Clone, Default)]
 struct News {
+    confined: Enforcement,
     started: Option<Result<Identity, Refused>>,
     exited: Option<Exit>,
     left: Option<Leaked>,
@@ -129,11 +143,13 @@ fn start_keeper(binary: &Path, launch: Launch) -> io::Result<Kept> {
     // Nobody reaps it before `follow` does, so that it can be read even when it has ended.
     let keeper = procfs::stat(keeper).map_or(unknown(keeper), |found| found.id);
     let (tell, news) = watch::channel(News::default());
-    tokio::spawn(follow(child, hear, tell));
+    let blocked = Arc::default();
+    tokio::spawn(follow(child, hear, tell, Arc::clone(&blocked)));
     Ok(Kept {
         keeper,
         lifeline: Mutex::new(Some(lifeline.into())),
         news,
+        blocked,
     })
 }
 
@@ -196,13 +212,17 @@ pub async fn all_cleared(patience: Duration) -> bool {
 }
 
 /// Listens to the keeper until it is gone, and reaps it.
-async fn follow(mut child: Child, hear: pipe::Receiver, news: watch::Sender<News>) {
+async fn follow(mut child: Child, hear: pipe::Receiver, news: watch::Sender<News>, blocked: Arc<Mutex<Blocked>>) {
     let keeper = Pid::from_raw(child.id().cast_signed());
     let handle = PidFd::open(keeper);
     let mut lines = LineReader::new(hear);
     loop {
         match lines.next().await {
-            Ok(Some(line)) => news.send_modify(|news| news.note(&line, keeper)),
+            Ok(Some(line)) => match serde_json::from_slice(&line) {
+                Ok(Word::Blocked(wanted)) => blocked.lock().unwrap_or_else(PoisonError::into_inner).note(wanted),
+                Ok(word) => news.send_modify(|news| news.note(word, keeper)),
+                Err(error) => tracing::warn!(%error, "a keeper said something that is no word of ours"),
+            },
             Err(LineError::TooLong { .. }) => {}
             Ok(None) | Err(_) => break,
         }
@@ -219,14 +239,25 @@ async fn follow(mut child: Child, hear: pipe::Receiver, news: watch::Sender<News
     news.send_modify(|news| news.gone = true);
 }
 
+impl Blocked {
+    fn note(&mut self, wanted: String) {
+        self.total += 1;
+        if self.wanted.len() < MOST_BLOCKED {
+            self.wanted.push(wanted);
+        }
+    }
+}
+
 impl News {
-    fn note(&mut self, line: &[u8], keeper: Pid) {
-        match serde_json::from_slice(line) {
-            Ok(Word::Started(pid)) => self.started = Some(Ok(identity(Pid::from_raw(pid), keeper))),
-            Ok(Word::Failed(refused)) => self.started = Some(Err(refused)),
-            Ok(Word::Exited(exit)) => self.exited = Some(exit),
-            Ok(Word::Left(leaked)) => self.left = Some(leaked),
-            Err(error) => tracing::warn!(%error, "a keeper said something that is no word of ours"),
+    fn note(&mut self, word: Word, keeper: Pid) {
+        match word {
+            Word::Confined(enforcement) => self.confined = enforcement,
+            Word::Started(pid) => self.started = Some(Ok(identity(Pid::from_raw(pid), keeper))),
+            Word::Failed(refused) => self.started = Some(Err(refused)),
+            Word::Exited(exit) => self.exited = Some(exit),
+            Word::Left(leaked) => self.left = Some(leaked),
+            // Not for everybody who waits.
+            Word::Blocked(_) => {}
         }
     }
 }
@@ -265,6 +296,16 @@ impl Kept {
             message: "the keeper ended before it started anything".into(),
         };
         news.started.unwrap_or_else(|| Err(lost()))
+    }
+
+    /// How the command is confined, once it runs.
+    pub fn enforcement(&self) -> Enforcement {
+        self.news.borrow().confined.clone()
+    }
+
+    /// What of the network was refused to the command since this was last asked.
+    pub fn take_blocked(&self) -> Blocked {
+        std::mem::take(&mut self.blocked.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Waits until the command has ended. Its descendants may still be there.

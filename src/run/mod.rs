@@ -1,6 +1,7 @@
 //! One execution of a validated selection: what was asked, how far it came, what it amounts to.
 
 pub mod advice;
+pub mod blocked;
 pub mod command;
 pub mod denylist;
 pub mod log;

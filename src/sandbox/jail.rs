@@ -3,36 +3,113 @@
 //! Read [`confine`] from top to bottom. The order matters: a step may need what a later one takes away.
 
 use std::fmt;
-use std::os::fd::RawFd;
+use std::os::fd::{OwnedFd, RawFd};
 
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
+use super::enforcement::{Enforcement, Name, Part};
 use super::policy::{Limits, Policy};
+#[cfg(target_os = "linux")]
+use super::{capabilities, files, gate, syscalls};
+use crate::config::sandbox::{Mode, Network};
 
-/// A step that the kernel refused.
+/// What became of a process.
+#[derive(Debug)]
+pub struct Confined {
+    pub enforcement: Enforcement,
+    /// Asks of the process come out here. Somebody outside has to answer them.
+    pub gate: Option<OwnedFd>,
+}
+
+/// Why a process is not to go on.
 #[derive(Debug)]
 pub struct Refusal {
     /// Completes "failed to …".
-    pub step: &'static str,
+    pub step: String,
     pub errno: Errno,
 }
 
-/// Confines this process, and with it everything that it will ever start. There is no way back.
+/// Confines this process, and with it everything that it will ever start. There is no way back. What the kernel lacks is
+/// told, and is an error only if the policy requires all of it.
 ///
 /// Called in a process with a single thread, between fork and exec: some steps hold for one thread only.
 ///
 /// # Errors
 /// The first step that failed. The process is then confined in part, and should not go on.
-pub fn confine(policy: &Policy) -> Result<(), Refusal> {
+pub fn confine(policy: &Policy) -> Result<Confined, Refusal> {
     // Limits first: they need no right that a later step could take.
     no_core_dumps()?;
     limits(&policy.limits)?;
 
     // A set-user-id program below would have rights that we lack, and its process could not be killed. An ordinary
     // user may restrict itself further only after this step.
-    no_new_privileges()
+    no_new_privileges()?;
+
+    // Then what the policy takes, if it takes anything.
+    let mut parts = Vec::new();
+    if policy.mode != Mode::Off {
+        parts.extend([Part::full(Name::Limits), Part::full(Name::Environment)]);
+    }
+    let gate = kernel_side(policy, &mut parts)?;
+    let enforcement = Enforcement {
+        mode: policy.mode,
+        parts,
+    };
+    match enforcement.missing().next() {
+        Some(part) if policy.required => Err(not_in_full(part)),
+        _ => Ok(()),
+    }?;
+    Ok(Confined { enforcement, gate })
+}
+
+fn not_in_full(part: &Part) -> Refusal {
+    Refusal {
+        step: format!("enforce all of the sandbox, as `sandbox.required` demands: {part}"),
+        errno: Errno::ENOTSUP,
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn kernel_side(policy: &Policy, parts: &mut Vec<Part>) -> Result<Option<OwnedFd>, Refusal> {
+    if policy.syscalls.is_some() || policy.network != Network::Allow {
+        // Root could read the disk past all files, make devices, and take a socket to another network.
+        capabilities::drop_all_but_kept().map_err(refusal("give up capabilities"))?;
+    }
+    if let Some(files) = &policy.files {
+        // Its rules are files that are opened here, which needs system calls.
+        parts.extend(files::restrict(files));
+    }
+    let gate = gate::build(policy.network);
+    if let Some(wanted) = policy.syscalls {
+        // Last, since it forbids calls.
+        parts.push(syscalls::restrict(wanted));
+    }
+    parts.extend(match &gate {
+        Ok(None) => None,
+        Ok(Some(_)) => Some(Part::full(Name::Network)),
+        Err(part) => Some(part.clone()),
+    });
+    Ok(gate.unwrap_or(None))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn kernel_side(policy: &Policy, parts: &mut Vec<Part>) -> Result<Option<OwnedFd>, Refusal> {
+    let asked = [
+        (Name::Filesystem, policy.files.is_some()),
+        (Name::Signals, policy.files.is_some()),
+        (Name::Syscalls, policy.syscalls.is_some()),
+        (Name::Network, policy.network != Network::Allow),
+    ];
+    let asked = asked.into_iter().filter(|(_, asked)| *asked);
+    parts.extend(asked.map(|(name, _)| Part::none(name, "on Linux only")));
+    Ok(None)
+}
+
+fn refusal(step: impl Into<String>) -> impl FnOnce(Errno) -> Refusal {
+    let step = step.into();
+    move |errno| Refusal { step, errno }
 }
 
 /// A crashed test is a result, not a file in the app's tree, and writing one takes longer than the run.
@@ -58,15 +135,12 @@ fn limit(step: &'static str, resource: Resource, most: u64) -> Result<(), Refusa
         let most = most.min(hard);
         setrlimit(resource, most, most)
     });
-    lowered.map_err(|errno| Refusal { step, errno })
+    lowered.map_err(refusal(step))
 }
 
 fn no_new_privileges() -> Result<(), Refusal> {
     #[cfg(target_os = "linux")]
-    nix::sys::prctl::set_no_new_privs().map_err(|errno| Refusal {
-        step: "give up new privileges",
-        errno,
-    })?;
+    nix::sys::prctl::set_no_new_privs().map_err(refusal("give up new privileges"))?;
     Ok(())
 }
 

@@ -1,8 +1,30 @@
 //! What a process of ours may do.
-#![expect(unsafe_code, reason = "closing file descriptors that nobody in this process owns")]
+#![expect(unsafe_code, reason = "system calls that no library of ours has")]
 
 pub mod policy;
+pub mod rules;
 
+pub mod grants;
+
+pub mod enforcement;
 pub mod jail;
 
+#[cfg(target_os = "linux")]
+pub mod gate;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_gate.rs"]
+pub mod gate;
+#[cfg(target_os = "linux")]
+pub mod network;
+
+#[cfg(target_os = "linux")]
+mod bpf;
+#[cfg(target_os = "linux")]
+mod capabilities;
+#[cfg(target_os = "linux")]
+mod files;
+#[cfg(target_os = "linux")]
+mod syscalls;
+
+pub use enforcement::Enforcement;
 pub use policy::{Limits, Policy};

@@ -4,6 +4,7 @@ use super::call::Checked;
 use super::execute::Ran;
 use super::warm::{Prepared, Problem};
 use crate::project::Framework;
+use crate::run::blocked::Refusals;
 use crate::run::command::Asked;
 use crate::run::log::RunLog;
 use crate::run::outcome::{Outcome, Verdict, judge, no_ruby};
@@ -61,6 +62,8 @@ pub(super) fn facts(id: RunId, call: &Checked, attempt: Attempt) -> Facts {
         skipped: skipped(call),
         hint: None,
         trigger: prepared.trigger,
+        sandbox: None,
+        refused: Refusals::default(),
         ahead: 0,
     };
     match end {
@@ -85,6 +88,8 @@ fn ran_facts(call: &Checked, base: Facts, ran: Ran) -> Facts {
             ..base.timing
         },
         verdict,
+        sandbox: Some(ran.sandbox.to_string()),
+        refused: ran.refused,
         stdout: ran.stdout,
         stderr: ran.stderr,
         kernel_threads: ran.kernel_threads,
@@ -185,6 +190,9 @@ const LINES: usize = 10;
 /// What a caller must know beside the verdict.
 fn warnings(ran: &Ran) -> Vec<String> {
     let mut warnings = Vec::new();
+    if ran.refused.unlisted > 0 {
+        warnings.push(format!("{} more refusals are not listed", ran.refused.unlisted));
+    }
     if ran.log.coverage_skipped {
         warnings.push("coverage was not measured: a warm process can't; `fork: \"never\"` measures it".to_owned());
     }

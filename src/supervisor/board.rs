@@ -15,6 +15,7 @@ use crate::run::RunId;
 use crate::run::mode::Decision;
 use crate::run::outcome::Outcome;
 use crate::run::report::Mode;
+use crate::sandbox::Enforcement;
 use crate::worker::protocol::Versions;
 
 /// What the warm process is doing.
@@ -78,6 +79,9 @@ pub struct Status {
     /// Files that the app or its test helper writes each time it is loaded. It is not loaded again because of that.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rewrites: Vec<String>,
+    /// How the warm processes are confined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<Enforcement>,
 }
 
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
@@ -144,6 +148,7 @@ struct BootFacts {
     eager_load_error: Option<String>,
     listening: Vec<String>,
     rewritten: BTreeSet<PathBuf>,
+    sandbox: Enforcement,
 }
 
 impl BootFacts {
@@ -158,6 +163,7 @@ impl BootFacts {
             eager_load_error: error.map(|error| error.message.clone()),
             listening: booted.ready.listening.clone(),
             rewritten: booted.rewritten.clone(),
+            sandbox: booted.worker.kept().enforcement(),
         }
     }
 
@@ -274,6 +280,7 @@ impl Board {
             config_error: None,
             eager_load_error: boot.and_then(|boot| boot.eager_load_error.clone()),
             listening: boot.map(|boot| boot.listening.clone()).unwrap_or_default(),
+            sandbox: boot.map(|boot| boot.sandbox.clone()),
             rewrites: boot.map(|boot| boot.rewritten(&project_root)).unwrap_or_default(),
             project_root,
         }

@@ -24,10 +24,12 @@ use crate::process::spawn::{self, Kept};
 use crate::process::tree::{self, Ended, Leftover, NAMED, PATIENCE, Target};
 use crate::process::usage;
 use crate::run::Limits;
+use crate::run::blocked::{Kind, Refusals};
 use crate::run::log::RunLog;
 use crate::run::outcome::{End, Stop};
 use crate::run::output::Captured;
 use crate::run::state::{Action, Event, State};
+use crate::sandbox::Enforcement;
 use crate::worker::launch::Plan;
 use crate::worker::protocol::{Record, RunEvent, RunRequest};
 use crate::worker::tail::Tail;
@@ -58,6 +60,10 @@ pub struct Ran {
     pub kernel_threads: Vec<KernelThread>,
     /// From `go` to the end of the process.
     pub seconds: f64,
+    /// How its processes were confined.
+    pub sandbox: Enforcement,
+    /// What the sandbox refused to them, as far as it is known.
+    pub refused: Refusals,
 }
 
 /// Why nothing was run. Nothing of the app has happened then, so that the caller may try again.
@@ -72,7 +78,7 @@ pub enum NotStarted {
 /// Runs in a fork of the zygote.
 pub async fn forked(
     zygote: &Zygote,
-    keeper: Pid,
+    warm: &Kept,
     request: RunRequest,
     limits: Limits,
     ongoing: &Ongoing,
@@ -86,7 +92,7 @@ pub async fn forked(
     };
     drop(given);
     // It is gone before it was told to go: with the zygote, whose child it is.
-    let child = Forked::hold(zygote, keeper, pid).map_err(|error| NotStarted::Lost(error.to_string()))?;
+    let child = Forked::hold(zygote, warm, pid).map_err(|error| NotStarted::Lost(error.to_string()))?;
     let Pipes {
         stdout,
         stderr,
@@ -100,7 +106,10 @@ pub async fn forked(
         cgroup,
         ..Watched::new(stdout, stderr, events, RunLog::of_child(pid), limits)
     };
-    Ok(watched.watch(&Process::Forked(child), ongoing).await)
+    Ok(Ran {
+        sandbox: warm.enforcement(),
+        ..watched.watch(&Process::Forked(child), ongoing).await
+    })
 }
 
 /// Runs in a process of its own.
@@ -117,9 +126,13 @@ pub async fn spawned(plan: &Plan, request: &RunRequest, limits: Limits, ongoing:
         cgroup: Cgroup::of(root, limits.memory, limits.processes),
         ..Watched::new(pipes.stdout, pipes.stderr, pipes.events, log, limits)
     };
-    Ok(watched
-        .watch(&Process::Spawned(Spawned::hold(kept, root)), ongoing)
-        .await)
+    let sandbox = kept.enforcement();
+    Ok(Ran {
+        sandbox,
+        ..watched
+            .watch(&Process::Spawned(Spawned::hold(kept, root)), ongoing)
+            .await
+    })
 }
 
 fn refused(error: io::Error) -> NotStarted {
@@ -158,6 +171,7 @@ enum Process<'a> {
 
 struct Forked<'a> {
     zygote: &'a Zygote,
+    warm: &'a Kept,
     handle: PidFd,
     target: Target,
 }
@@ -170,10 +184,15 @@ struct Spawned {
 
 impl<'a> Forked<'a> {
     /// The child waits for `go` and the zygote reaps it only when told, so this pid is the child's.
-    fn hold(zygote: &'a Zygote, keeper: Pid, pid: i32) -> io::Result<Forked<'a>> {
+    fn hold(zygote: &'a Zygote, warm: &'a Kept, pid: i32) -> io::Result<Forked<'a>> {
         let handle = PidFd::open(Pid::from_raw(pid))?;
-        let target = Target::run(keeper, Pid::from_raw(pid)).ok_or(io::ErrorKind::NotFound)?;
-        Ok(Forked { zygote, handle, target })
+        let target = Target::run(warm.keeper(), Pid::from_raw(pid)).ok_or(io::ErrorKind::NotFound)?;
+        Ok(Forked {
+            zygote,
+            warm,
+            handle,
+            target,
+        })
     }
 }
 
@@ -182,6 +201,13 @@ impl Process<'_> {
         match self {
             Process::Forked(child) => child.handle.exited().await,
             Process::Spawned(spawned) => spawned.exited().await,
+        }
+    }
+
+    fn kept(&self) -> &Kept {
+        match self {
+            Process::Forked(child) => child.warm,
+            Process::Spawned(spawned) => &spawned.kept,
         }
     }
 
@@ -270,6 +296,7 @@ struct Watched {
     /// When to look at what it uses.
     look_at: Instant,
     kernel_threads: Vec<KernelThread>,
+    refused: Refusals,
 }
 
 impl Watched {
@@ -291,12 +318,15 @@ impl Watched {
             end: End::Unknown,
             leftovers: Ended::default(),
             kernel_threads: Vec::new(),
+            refused: Refusals::default(),
             look_at: Instant::now() + POLL,
         }
     }
 
     async fn watch(mut self, process: &Process<'_>, ongoing: &Ongoing) -> Ran {
         let started = Instant::now();
+        // What somebody else did before is not this run's.
+        process.kept().take_blocked();
         let mut ended = None;
         let mut over_before_stop = false;
         let mut state = State::Running {
@@ -329,9 +359,12 @@ impl Watched {
         loop {
             tokio::select! {
                 biased;
-                line = next_line(&mut self.events) => if let Some(event) = self.hear(line, ongoing) {
-                    return event;
-                },
+                line = next_line(&mut self.events) => {
+                    self.note_refusals(process.kept());
+                    if let Some(event) = self.hear(line, ongoing) {
+                        return event;
+                    }
+                }
                 () = process.exited(), if !draining => return Event::Exited,
                 () = closed(&mut self.stdout, &mut self.stderr), if draining && self.events.is_none() => return Event::Closed,
                 () = cancel.cancelled(), if running => {}
@@ -368,6 +401,16 @@ impl Watched {
             return Some(Stop::Processes(usage.processes));
         }
         (usage.memory > self.limits.memory).then_some(Stop::Memory(usage.memory))
+    }
+
+    /// Whatever was refused since the last record was refused to the example that was running by then.
+    fn note_refusals(&mut self, kept: &Kept) {
+        let blocked = kept.take_blocked();
+        let example = self.log.unfinished().last().map(|example| example.id.clone());
+        self.refused.unlisted += blocked.total - blocked.wanted.len() as u64;
+        for wanted in blocked.wanted {
+            self.refused.note(Kind::Network, wanted, example.as_deref());
+        }
     }
 
     /// Takes a line of the events pipe; some are events for the machine, too.
@@ -447,6 +490,8 @@ impl Watched {
             survivors: self.leftovers.survivors,
             kernel_threads: self.kernel_threads,
             seconds: took.as_secs_f64(),
+            sandbox: Enforcement::default(),
+            refused: self.refused,
         }
     }
 }

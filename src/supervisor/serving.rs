@@ -51,8 +51,8 @@ impl<'a> Serving<'a> {
         board.running(self.id);
         let checked = &self.call.checked;
         let request = request(self.id, checked, ProcessMode::Fork);
-        let keeper = lease.worker.keeper();
-        execute::forked(&lease.zygote, keeper, request, checked.limits, self.call.ongoing()).await
+        let warm = lease.worker.kept();
+        execute::forked(&lease.zygote, warm, request, checked.limits, self.call.ongoing()).await
     }
 
     /// For a fresh process; `databases` if they are known.

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::config::Config;
+use crate::config::{Config, Sandbox};
 use crate::error::Result;
 use crate::project::{Framework, Project, Rules};
+use crate::sandbox::rules::{self, Place};
 use crate::worker::environment::{self, Variables};
 use crate::worker::freshness::Effect;
 use crate::worker::launch::Plan;
@@ -44,12 +45,16 @@ impl Setup {
 
     /// The command line and environment of a Ruby of this app, as the machine is at this moment.
     pub fn plan(&self) -> Result<Plan> {
-        let env: Variables = environment::clean(std::env::vars_os());
-        let ruby = ruby::resolve(&self.project.root, &env, self.config.ruby_command.as_deref())?;
+        let all: Variables = environment::clean(std::env::vars_os());
+        let ruby = ruby::resolve(&self.project.root, &all, self.config.ruby_command.as_deref())?;
+        let sandbox = &self.config.sandbox;
+        let place = Place::here(&self.project.root);
+        place.make_missing(sandbox);
         Ok(Plan {
             root: self.project.root.clone(),
             ruby,
-            env,
+            env: environment::without_secrets(all, sandbox),
+            policy: rules::policy(sandbox, &place),
         })
     }
 }
@@ -59,6 +64,7 @@ impl Setup {
 pub(super) struct Settings {
     boot: PathBuf,
     ruby_command: Option<Vec<String>>,
+    sandbox: Sandbox,
     preload: Vec<PathBuf>,
 }
 
@@ -67,13 +73,15 @@ impl Settings {
         Settings {
             boot: setup.project.boot.clone(),
             ruby_command: setup.config.ruby_command.clone(),
+            sandbox: setup.config.sandbox.clone(),
             preload: setup.config.preload.clone(),
         }
     }
 
     /// What a change to `others` calls for.
     pub(super) fn effect(&self, others: &Settings) -> Effect {
-        if (&self.boot, &self.ruby_command) != (&others.boot, &others.ruby_command) {
+        let of_boot = |of: &Settings| (of.boot.clone(), of.ruby_command.clone(), of.sandbox.clone());
+        if of_boot(self) != of_boot(others) {
             Effect::Reboot
         } else if self.preload != others.preload {
             Effect::NewZygote

@@ -8,6 +8,10 @@ use std::os::unix::ffi::OsStrExt;
 
 use sha2::{Digest, Sha256};
 
+use crate::config::Sandbox;
+use crate::config::glob::matches;
+use crate::config::sandbox::Mode;
+
 pub type Variables = BTreeMap<OsString, OsString>;
 
 /// Where Bundler keeps what a variable was before `bundle exec` changed it.
@@ -29,6 +33,50 @@ const TEST_OPTIONS: [&str; 3] = ["SPEC_OPTS", "TESTOPTS", "TESTOPT"];
 /// Tracers run threads that deadlock in a fork, and report test runs as production traffic.
 const TRACERS: [&str; 3] = ["DD_TRACE_ENABLED", "DD_PROFILING_ENABLED", "DD_CRASHTRACKING_ENABLED"];
 
+/// Names of variables that hold what no test needs and somebody else would like to have. What a database or the app itself
+/// needs to start is not among them.
+const SECRETS: [&str; 33] = [
+    "*_TOKEN",
+    "*_TOKEN_*",
+    "TOKEN",
+    "*_API_KEY",
+    "*_APIKEY",
+    "*_SECRET",
+    "*_SECRET_KEY",
+    "*_SECRET_ACCESS_KEY",
+    "*_ACCESS_KEY",
+    "*_ACCESS_KEY_ID",
+    "*_PRIVATE_KEY",
+    "*_CREDENTIALS",
+    "*_CREDENTIALS_*",
+    "AWS_*",
+    "AZURE_*",
+    "GCP_*",
+    "GCLOUD_*",
+    "CLOUDSDK_*",
+    "DIGITALOCEAN_*",
+    "VAULT_*",
+    "KUBECONFIG",
+    "DOCKER_AUTH_CONFIG",
+    "SSH_AUTH_SOCK",
+    "SSH_AGENT_PID",
+    "GPG_AGENT_INFO",
+    "BUNDLE_*__COM",
+    "BUNDLE_*__ORG",
+    "BUNDLE_*__NET",
+    "BUNDLE_*__IO",
+    "BUNDLE_*__DEV",
+    "*_WEBHOOK_URL",
+    "SENTRY_DSN",
+    "*_PAT",
+];
+
+/// Names that look like those and hold nothing secret; apps ask for them when they boot.
+const HARMLESS: [&str; 2] = ["AWS_REGION", "AWS_DEFAULT_REGION"];
+
+/// Where a browser puts what is left of a crash. Its usual place, in the home, is closed, and without one it does not start.
+const CRASH_DUMPS: &str = "BREAKPAD_DUMP_LOCATION";
+
 /// macOS has no `C.UTF-8` before release 14; every release has this one.
 const UTF8_LOCALE_OF_MACOS: &str = "en_US.UTF-8";
 const UTF8_LOCALE: &str = "C.UTF-8";
@@ -48,6 +96,31 @@ pub fn clean_for(os: &str, vars: impl IntoIterator<Item = (OsString, OsString)>)
     ensure_utf8(os, &mut vars);
     make_forkable(os, &mut vars);
     vars
+}
+
+/// The same without what the settings keep from the app.
+pub fn without_secrets(mut vars: Variables, sandbox: &Sandbox) -> Variables {
+    let on = sandbox.mode != Mode::Off;
+    vars.retain(|name, _| !is_dropped(&name.to_string_lossy(), sandbox));
+    if on {
+        let temporary = get(&vars, "TMPDIR").unwrap_or("/tmp").to_owned();
+        set_default(&mut vars, CRASH_DUMPS, &temporary);
+    }
+    for (name, value) in &sandbox.env.set {
+        set(&mut vars, name, value);
+    }
+    vars
+}
+
+fn is_dropped(name: &str, sandbox: &Sandbox) -> bool {
+    let env = &sandbox.env;
+    let looks_secret = sandbox.mode != Mode::Off && fits(name, SECRETS) && !fits(name, HARMLESS);
+    let named = fits(name, env.drop.iter().map(String::as_str));
+    (looks_secret || named) && !fits(name, env.keep.iter().map(String::as_str))
+}
+
+fn fits<'a>(name: &str, globs: impl IntoIterator<Item = &'a str>) -> bool {
+    globs.into_iter().any(|glob| matches(glob, name))
 }
 
 /// Undoes a `bundle exec` around the supervisor: its bundle is not the app's.

@@ -134,6 +134,7 @@ pub struct Plan {
     pub ruby: RubyCommand,
     /// The complete environment; nothing is inherited.
     pub env: Variables,
+    pub policy: Policy,
 }
 
 /// The supervisor's ends of a worker.
@@ -221,7 +222,7 @@ impl Plan {
             cwd: self.root.clone(),
             env,
             fds,
-            policy: Policy::default(),
+            policy: self.policy.clone(),
         })
     }
 }

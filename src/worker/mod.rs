@@ -107,9 +107,9 @@ impl Worker {
         })
     }
 
-    /// What adopts the orphans of everything below.
-    pub fn keeper(&self) -> Pid {
-        self.kept.keeper()
+    /// What keeps the process: it adopts the orphans of everything below.
+    pub fn kept(&self) -> &Kept {
+        &self.kept
     }
 
     /// Loads the app. `limit` counts from the start of the process.
@@ -190,7 +190,7 @@ impl Worker {
 
     /// Kills what it forked and what that started, and reaps it; says which signal ended it, if one did.
     pub async fn end_fork(&self, pid: i32) -> Option<i32> {
-        if let Some(target) = Target::run(self.keeper(), Pid::from_raw(pid)) {
+        if let Some(target) = Target::run(self.kept.keeper(), Pid::from_raw(pid)) {
             tree::end(&target, Duration::ZERO).await;
         }
         match self.ask(REPLY, &Ask::Reap { pid }, &[]).await {

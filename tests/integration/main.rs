@@ -37,4 +37,5 @@ mod soak;
 mod support;
 mod surprises;
 mod survival;
+mod wall;
 mod wedged;

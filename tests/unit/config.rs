@@ -1,9 +1,11 @@
 //! What `.coatepec.yml` may say.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use coatepec::config::nearest::{distance, nearest};
+use coatepec::config::sandbox::{self, Env, Mode, Network, Sandbox};
 use coatepec::config::{
     Check, Config, Defaults, EXAMPLE, EngineRoutes, FILE, Finding, Fork, IncludeStdout, Routes, SpecRun,
 };
@@ -51,9 +53,24 @@ fn the_example_has_every_key() {
         max_result_bytes: _,
         max_output_bytes: _,
         idle_timeout_seconds: _,
+        sandbox,
         defaults: Defaults { spec_run, routes },
         check: Check { ignore: _ },
     } = Config::default();
+    let Sandbox {
+        mode: _,
+        write: _,
+        read: _,
+        deny: _,
+        network: _,
+        env: Env {
+            keep: _,
+            drop: _,
+            set: _,
+        },
+        limits: sandbox::Limits { open_files: _ },
+        required: _,
+    } = sandbox;
     let SpecRun {
         include_passing: _,
         include_stdout: _,
@@ -78,6 +95,19 @@ fn the_example_has_every_key() {
         "max_result_bytes",
         "max_output_bytes",
         "idle_timeout_seconds",
+        "sandbox",
+        "  mode",
+        "  write",
+        "  read",
+        "  deny",
+        "  network",
+        "  env",
+        "    keep",
+        "    drop",
+        "    set",
+        "  limits",
+        "    open_files",
+        "  required",
         "defaults",
         "  spec_run",
         "    include_passing",
@@ -120,6 +150,15 @@ max_file_mib: 1
 max_result_bytes: 4096
 max_output_bytes: 1024
 idle_timeout_seconds: 0
+sandbox:
+  mode: strict
+  write: [~/x/*, $TMPDIR/y, ./z]
+  read: [/opt//data]
+  deny: ['~']
+  network: none
+  env: {keep: [AWS_*], drop: [EDITOR], set: {LOG_LEVEL: warn}}
+  limits: {open_files: 64}
+  required: true
 defaults:
   spec_run: {include_passing: true, include_stdout: always, timeout_seconds: 900}
   routes: {engines: only}
@@ -148,6 +187,20 @@ check: {ignore: [action_without_route, inverse_missing]}
         max_result_bytes: 4096,
         max_output_bytes: 1024,
         idle_timeout_seconds: 0,
+        sandbox: Sandbox {
+            mode: Mode::Strict,
+            write: ["~/x/*", "$TMPDIR/y", "z"].map(String::from).to_vec(),
+            read: vec!["/opt/data".into()],
+            deny: vec!["~".into()],
+            network: Some(Network::None),
+            env: Env {
+                keep: vec!["AWS_*".into()],
+                drop: vec!["EDITOR".into()],
+                set: BTreeMap::from([("LOG_LEVEL".into(), "warn".into())]),
+            },
+            limits: sandbox::Limits { open_files: Some(64) },
+            required: true,
+        },
         defaults: Defaults {
             spec_run,
             routes: Routes {
@@ -178,6 +231,7 @@ fn nothing_written_means_the_default() {
         "spec_roots:\npreload:\n",
         "check:\n",
         "check:\n  ignore:\n",
+        "sandbox:\n  write:\n  network:\n  env:\n    set:\n  limits:\n    open_files:\n",
         "fork_unsafe_gems:\nboot:\nruby_command:\n",
     ];
     for text in empty {
@@ -288,6 +342,19 @@ fn a_wrong_value_is_refused() {
         "grace_seconds:",
         "a: &a [*a]",
         "fork: [",
+        "sandbox: {mode: on}",
+        "sandbox: {modes: off}",
+        "sandbox: {network: internet}",
+        "sandbox: {write: [a/../..]}",
+        "sandbox: {write: [/tmp/../etc]}",
+        "sandbox: {write: [~]}",
+        "sandbox: {write: [~root/x]}",
+        "sandbox: {write: [$HOME/x]}",
+        "sandbox: {env: {keep: ['A=B']}}",
+        "sandbox: {env: {keep: ['']}}",
+        "sandbox: {env: {set: {A: [1]}}}",
+        "sandbox: {limits: {open_files: 63}}",
+        "sandbox: {required: 1}",
         "\tfork: auto",
         "fork: auto\n---\nfork: never",
     ];

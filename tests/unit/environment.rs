@@ -1,6 +1,7 @@
 //! What of the supervisor's environment a Ruby of the app gets to see.
 
-use coatepec::worker::environment::{Variables, boot_key, clean_for};
+use coatepec::config::Config;
+use coatepec::worker::environment::{Variables, boot_key, clean_for, without_secrets};
 
 fn vars(pairs: &[(&str, &str)]) -> Variables {
     pairs.iter().map(|(name, value)| (name.into(), value.into())).collect()
@@ -268,4 +269,43 @@ fn the_boot_key_never_shows_a_value() {
     let key = boot_key(&vars(&[("SECRET", "hunter2")]));
     assert_eq!(key.to_string().len(), 64);
     assert!(!format!("{key:?}").contains("hunter2"));
+}
+
+/// Each row: settings, a variable, and whether it stays.
+#[test]
+fn secrets_are_kept_from_the_app_unless_they_are_asked_for() {
+    let table = [
+        ("{}", "GITHUB_TOKEN", false),
+        ("{}", "AWS_SECRET_ACCESS_KEY", false),
+        ("{}", "ANTHROPIC_API_KEY", false),
+        ("{}", "SSH_AUTH_SOCK", false),
+        ("{}", "BUNDLE_GEMS__EXAMPLE__COM", false),
+        ("{}", "AWS_REGION", true),
+        ("{}", "PATH", true),
+        ("{}", "DATABASE_URL", true),
+        ("{}", "PGPASSWORD", true),
+        ("{}", "RAILS_MASTER_KEY", true),
+        ("{}", "TOKENIZERS", true),
+        ("{mode: off}", "GITHUB_TOKEN", true),
+        ("{mode: off, env: {drop: [PATH]}}", "PATH", false),
+        ("{env: {keep: [GITHUB_*]}}", "GITHUB_TOKEN", true),
+        ("{env: {drop: ['P*']}}", "PATH", false),
+        ("{env: {drop: ['*'], keep: [PATH]}}", "PATH", true),
+    ];
+    for (settings, name, stays) in table {
+        let sandbox = Config::parse(&format!("sandbox: {settings}")).unwrap().sandbox;
+        let left = without_secrets(vars(&[(name, "x")]), &sandbox);
+        assert_eq!(value(&left, name).is_some(), stays, "{settings} {name}");
+    }
+}
+
+#[test]
+fn variables_are_set_whatever_was_dropped() {
+    let sandbox = Config::parse("sandbox: {env: {set: {API_TOKEN: test}}}")
+        .unwrap()
+        .sandbox;
+    assert_eq!(
+        value(&without_secrets(vars(&[("API_TOKEN", "real")]), &sandbox), "API_TOKEN"),
+        Some("test")
+    );
 }

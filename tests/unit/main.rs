@@ -29,6 +29,7 @@ mod report_budget;
 mod rewrites;
 mod ruby;
 mod ruby_side;
+mod sandbox;
 mod schema_file;
 mod schema_file_properties;
 mod selector;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use coatepec::config::IncludeStdout;
 use coatepec::process::kernel_view::KernelThread;
 use coatepec::run::RunId;
+use coatepec::run::blocked::Refusals;
 use coatepec::run::log::RunLog;
 use coatepec::run::outcome::{Outcome, Verdict};
 use coatepec::run::output::Captured;
@@ -40,6 +41,8 @@ pub(crate) fn facts(log: RunLog) -> Facts {
         trigger: None,
         mode_reason: None,
         crashed_fork: None,
+        sandbox: None,
+        refused: Refusals::default(),
         ahead: 0,
     }
 }

@@ -7,6 +7,7 @@ use super::{
     CrashedFork, Cut, ErrorReport, ExampleReport, FailureReport, Leftover, OutsideReport, PendingReport, Report,
     Stream, ThreadReport,
 };
+use crate::run::blocked::Refused;
 use crate::run::output::middle_left_out;
 
 /// What grows, each by itself.
@@ -187,6 +188,8 @@ impl Shaper {
             trigger: self.head(whole.trigger.as_ref()),
             seed: whole.seed,
             command: self.text(&whole.command, self.at(Part::Heads)),
+            refused: self.list(&whole.refused, |cut| &mut cut.other, Shaper::refused),
+            sandbox: whole.sandbox.as_ref().map(|line| self.text(line, self.at(Part::Heads))),
             queued_behind: whole.queued_behind,
             timing: whole.timing,
         }
@@ -279,6 +282,13 @@ impl Shaper {
             id: whole.id.clone(),
             description: self.text(&whole.description, LINE),
             reason: self.text(&whole.reason, LINE),
+        }
+    }
+
+    fn refused(&mut self, whole: &Refused) -> Refused {
+        Refused {
+            what: self.text(&whole.what, LINE),
+            ..whole.clone()
         }
     }
 

@@ -8,6 +8,7 @@ use super::{
 use crate::config::IncludeStdout;
 use crate::process::kernel_view::KernelThread;
 use crate::process::signal_name;
+use crate::run::blocked::Refused;
 use crate::run::outcome::Outcome;
 use crate::run::output::{Captured, clip};
 use crate::run::paths::{Frame, Paths, selector};
@@ -77,6 +78,8 @@ impl Builder<'_> {
             trigger: facts.trigger.clone(),
             seed: log.started.as_ref().and_then(|started| started.seed),
             command: facts.command.clone(),
+            refused: facts.refused.listed.iter().map(refused).collect(),
+            sandbox: facts.sandbox.as_ref().map(|sandbox| self.paths.text(sandbox)),
             queued_behind: facts.ahead,
             timing: facts.timing.rounded(),
         }
@@ -253,6 +256,13 @@ impl Builder<'_> {
             bytes: captured.bytes,
             dropped: captured.dropped,
         })
+    }
+}
+
+fn refused(known: &Refused) -> Refused {
+    Refused {
+        example: known.example.as_deref().map(selector),
+        ..known.clone()
     }
 }
 

@@ -6,6 +6,7 @@ use super::{CrashedFork, Leftover, SkippedPath, Timing};
 use crate::config::IncludeStdout;
 use crate::process::kernel_view::KernelThread;
 use crate::run::RunId;
+use crate::run::blocked::Refusals;
 use crate::run::log::RunLog;
 use crate::run::outcome::Verdict;
 use crate::run::output::Captured;
@@ -59,6 +60,10 @@ pub struct Facts {
     /// Why it was not a fork, if it was not.
     pub mode_reason: Option<String>,
     pub crashed_fork: Option<CrashedFork>,
+    /// How its processes were confined, in a line; None when nothing was run.
+    pub sandbox: Option<String>,
+    /// What the sandbox refused to them, as far as it is known.
+    pub refused: Refusals,
     /// Calls that were ahead of this one when it came.
     pub ahead: usize,
 }

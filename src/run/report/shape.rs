@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Mode;
+use crate::run::blocked::Refused;
 use crate::run::outcome::Outcome;
 
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
@@ -64,6 +65,12 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u32>,
     pub command: String,
+    /// What the sandbox refused, as far as it is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Refused>,
+    /// How far the sandbox was enforced: its mode, and what of it was not in full.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<String>,
     /// Calls that were ahead of this one in the queue when it came.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub queued_behind: usize,

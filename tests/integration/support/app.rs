@@ -38,12 +38,29 @@ impl App {
         app
     }
 
+    /// Not among temporary files, where everybody may write: below the home.
+    pub(crate) fn at_home() -> App {
+        let home = std::env::home_dir().expect("there is a home");
+        fs::create_dir_all(&home).expect("it can be made");
+        App::at(&home)
+    }
+
+    pub(crate) fn at(place: &Path) -> App {
+        let app = App::bare_in(place);
+        copy_tree(&Template::get().storage(), &app.path("storage")).expect("the template can be copied");
+        app
+    }
+
     /// As a fresh clone: no database.
     pub(crate) fn bare() -> App {
+        App::bare_in(&std::env::temp_dir())
+    }
+
+    fn bare_in(place: &Path) -> App {
         tree::adopt();
         let dir = tempfile::Builder::new()
             .prefix("coatepec-test-")
-            .tempdir()
+            .tempdir_in(place)
             .expect("a temp dir can be made");
         let root = dir.path().canonicalize().expect("it exists").join("app");
         copy_tree(&fixture(), &root).expect("the fixture can be copied");

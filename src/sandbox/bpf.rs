@@ -1,0 +1,85 @@
+//! Filters that the library has no words for, by hand.
+
+use nix::libc;
+use seccompiler::{BpfProgram, sock_filter};
+
+/// Where in what a filter looks at (`struct seccomp_data`) the number of the call is, and the architecture.
+const NUMBER: u32 = 0;
+const ARCHITECTURE: u32 = 4;
+
+/// Calls of the x32 kind carry this mark.
+const X32: u32 = 0x4000_0000;
+
+#[cfg(target_arch = "x86_64")]
+const NATIVE: u32 = 0xC000_003E;
+#[cfg(target_arch = "aarch64")]
+const NATIVE: u32 = 0xC000_00B7;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+const NATIVE: u32 = 0;
+
+/// Answers calls of the x32 kind, a second door to everything that filters know by its number, as a kernel without them.
+pub(super) fn without_x32() -> BpfProgram {
+    vec![
+        load(NUMBER),
+        jump(libc::BPF_JGE, X32, 0, 1),
+        answer(libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned()),
+        answer(libc::SECCOMP_RET_ALLOW),
+    ]
+}
+
+/// Asks whoever listens: about each internet socket that is to be made, each connection, and each datagram that names
+/// where it goes. What a socket sends after that goes unasked, at full speed.
+pub(super) fn asking_about_the_network() -> BpfProgram {
+    // Another door to the same calls.
+    let unknown = || answer(libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned());
+    let inet = [libc::AF_INET, libc::AF_INET6].map(libc::c_int::cast_unsigned);
+    vec![
+        load(ARCHITECTURE),
+        jump(libc::BPF_JEQ, NATIVE, 1, 0),
+        unknown(),
+        load(NUMBER),
+        jump(libc::BPF_JGE, X32, 0, 1),
+        unknown(),
+        jump(libc::BPF_JEQ, libc::SYS_connect as u32, 10, 0),
+        jump(libc::BPF_JEQ, libc::SYS_sendto as u32, 4, 0),
+        jump(libc::BPF_JEQ, libc::SYS_socket as u32, 0, 7),
+        // The family of a socket.
+        load(argument(0)),
+        jump(libc::BPF_JEQ, inet[0], 6, 0),
+        jump(libc::BPF_JEQ, inet[1], 5, 4),
+        // The address of a datagram, both halves of a pointer: there is none on a connected socket.
+        load(argument(4)),
+        jump(libc::BPF_JEQ, 0, 0, 3),
+        load(argument(4) + 4),
+        jump(libc::BPF_JEQ, 0, 0, 1),
+        answer(libc::SECCOMP_RET_ALLOW),
+        answer(libc::SECCOMP_RET_USER_NOTIF),
+    ]
+}
+
+/// Where the lower half of an argument is, on a machine that puts it first.
+const fn argument(number: u32) -> u32 {
+    16 + 8 * number
+}
+
+fn load(offset: u32) -> sock_filter {
+    statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset)
+}
+
+fn answer(value: u32) -> sock_filter {
+    statement(libc::BPF_RET | libc::BPF_K, value)
+}
+
+fn statement(code: u32, k: u32) -> sock_filter {
+    instruction(code, 0, 0, k)
+}
+
+/// Goes on behind as many instructions as it says.
+fn jump(comparison: u32, k: u32, if_true: u8, if_false: u8) -> sock_filter {
+    instruction(libc::BPF_JMP | comparison | libc::BPF_K, if_true, if_false, k)
+}
+
+fn instruction(code: u32, jt: u8, jf: u8, k: u32) -> sock_filter {
+    let code = u16::try_from(code).unwrap_or(u16::MAX);
+    sock_filter { code, jt, jf, k }
+}

@@ -1,0 +1,289 @@
+//! From the settings to a policy: which places a mode grants, and which it protects. Pure, but for [`Place::here`].
+
+use std::path::{Path, PathBuf};
+
+use super::policy::{Files, Grant, Limits, Policy, Syscalls};
+use crate::config::sandbox::{Mode, Sandbox};
+
+/// What belongs to whoever works on the app, and is only read by tests: its history, our own settings, and what tells
+/// tools (hooks, editors, agents) what to run. Directly in the root.
+const PROTECTED: [&str; 15] = [
+    ".git",
+    ".coatepec.yml",
+    ".github",
+    ".husky",
+    ".githooks",
+    "lefthook.yml",
+    ".envrc",
+    ".vscode",
+    ".idea",
+    ".devcontainer",
+    ".claude",
+    ".cursor",
+    ".mcp.json",
+    "CLAUDE.md",
+    "AGENTS.md",
+];
+
+/// What no test reads, below the home: keys, tokens, keyrings, browser profiles, histories of shells.
+const SECRETS: [&str; 47] = [
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".oci",
+    ".boto",
+    ".s3cfg",
+    ".config/gcloud",
+    ".config/doctl",
+    ".config/rclone",
+    ".config/gh",
+    ".config/hub",
+    ".config/glab-cli",
+    ".config/git/credentials",
+    ".git-credentials",
+    ".netrc",
+    ".docker",
+    ".config/containers",
+    ".kube",
+    ".config/helm",
+    ".terraform.d/credentials.tfrc.json",
+    ".vault-token",
+    ".npmrc",
+    ".pypirc",
+    ".gem/credentials",
+    ".local/share/gem/credentials",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".config/op",
+    ".password-store",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".config/keepassxc",
+    ".mozilla",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".bash_history",
+    ".zsh_history",
+    ".local/share/fish",
+    ".claude",
+    ".claude.json",
+    ".codex",
+    ".gemini",
+    ".config/github-copilot",
+    ".config/heroku",
+    ".config/stripe",
+];
+
+/// What tools of tests keep below the home. What is not there can't be made.
+const CACHES: [&str; 12] = [
+    ".cache/selenium",
+    ".cache/puppeteer",
+    ".cache/ms-playwright",
+    ".cache/google-chrome",
+    ".cache/chromium",
+    ".cache/fontconfig",
+    ".cache/mesa_shader_cache",
+    ".cache/mesa_shader_cache_db",
+    ".cache/node",
+    ".cache/yarn",
+    ".npm/_cacache",
+    ".webdrivers",
+];
+
+/// Where version managers and gems are below the home: all of the home that a strict policy reads.
+const TOOLS: [&str; 22] = [
+    ".rbenv",
+    ".asdf",
+    ".local/share/mise",
+    ".config/mise",
+    ".rvm",
+    ".rubies",
+    ".gem",
+    ".local/share/gem",
+    ".bundle",
+    ".gemrc",
+    ".rspec",
+    ".config/rspec",
+    ".tool-versions",
+    ".asdfrc",
+    ".nvm",
+    ".nodenv",
+    ".volta",
+    ".yarn",
+    ".local/bin",
+    ".local/share/pnpm",
+    ".gitconfig",
+    ".config/git",
+];
+
+/// What a unit test writes below the root.
+const STRICTLY_WRITTEN: [&str; 5] = ["log", "tmp", "storage", "coverage", "db"];
+
+/// Devices without a memory of their own, and the graphics of a browser.
+const DEVICES: [&str; 11] = [
+    "null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm", "mqueue", "dri",
+];
+
+/// Directly in the root nothing can be made, so that these are made before, as Rails would.
+const MADE: [&str; 2] = ["log", "tmp"];
+
+/// Gems that drive a browser, as they stand in a lock file.
+const BROWSERS: [&str; 7] = [
+    "selenium-webdriver",
+    "cuprite",
+    "ferrum",
+    "apparition",
+    "playwright-ruby-client",
+    "puppeteer-ruby",
+    "grover",
+];
+
+/// The machine, as far as a policy depends on it. All paths without symbolic links.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    pub root: PathBuf,
+    pub home: Option<PathBuf>,
+    /// What TMPDIR names.
+    pub temporary: PathBuf,
+    pub superuser: bool,
+    /// The text of the app's lock file, if it has one.
+    pub lock_file: String,
+}
+
+impl Place {
+    /// This machine, this user and this app.
+    pub fn here(root: &Path) -> Place {
+        let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
+        Place {
+            root: real(root.to_owned()),
+            home: std::env::home_dir().filter(|home| home.parent().is_some()).map(real),
+            temporary: real(std::env::temp_dir()),
+            superuser: nix::unistd::geteuid().is_root(),
+            lock_file: std::fs::read_to_string(root.join("Gemfile.lock")).unwrap_or_default(),
+        }
+    }
+
+    /// What an app makes in its root by itself, and could not below a policy. That it fails is for the app to see.
+    pub fn make_missing(&self, sandbox: &Sandbox) {
+        if sandbox.mode == Mode::Off {
+            return;
+        }
+        let measured = names_gem(&self.lock_file, "simplecov").then_some("coverage");
+        for name in MADE.into_iter().chain(measured) {
+            let _ = std::fs::create_dir(self.root.join(name));
+        }
+    }
+
+    fn temporaries(&self) -> [PathBuf; 4] {
+        let [tmp, var_tmp, shm] = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from);
+        [self.temporary.clone(), tmp, var_tmp, shm]
+    }
+
+    fn below_home(&self, names: &[&str]) -> Vec<PathBuf> {
+        let home = self.home.iter();
+        home.flat_map(|home| names.iter().map(move |name| home.join(name)))
+            .collect()
+    }
+
+    /// The home, and what the root lies in, as other projects would.
+    fn projects(&self) -> Vec<PathBuf> {
+        let around = self.root.parent().filter(|around| around.parent().is_some());
+        self.home.iter().cloned().chain(around.map(Path::to_owned)).collect()
+    }
+
+    /// A place of the settings.
+    fn resolve(&self, place: &String) -> Option<PathBuf> {
+        let below = |start: &Path, rest: &str| start.join(rest.trim_start_matches('/'));
+        if let Some(rest) = place.strip_prefix('~') {
+            return self.home.as_deref().map(|home| below(home, rest));
+        }
+        match place.strip_prefix("$TMPDIR") {
+            Some(rest) => Some(below(&self.temporary, rest)),
+            None => Some(self.root.join(place)),
+        }
+    }
+
+    fn resolve_all(&self, places: &[String]) -> Vec<PathBuf> {
+        places.iter().filter_map(|place| self.resolve(place)).collect()
+    }
+}
+
+/// What the settings ask for at this place.
+pub fn policy(sandbox: &Sandbox, place: &Place) -> Policy {
+    let on = sandbox.mode != Mode::Off;
+    Policy {
+        mode: sandbox.mode,
+        limits: Limits {
+            file_size: None,
+            open_files: sandbox.limits.open_files,
+        },
+        files: on.then(|| files(sandbox, place)),
+        syscalls: on.then(|| Syscalls {
+            user_namespaces: sandbox.mode == Mode::Standard && drives_a_browser(&place.lock_file),
+        }),
+        network: sandbox.network(),
+        required: sandbox.required,
+    }
+}
+
+fn files(sandbox: &Sandbox, place: &Place) -> Files {
+    let deny = place.resolve_all(&sandbox.deny);
+    let elsewhere = [place.temporaries().to_vec(), place.resolve_all(&sandbox.write)].concat();
+    let open = elsewhere.iter().find(|open| place.root.starts_with(open)).cloned();
+    let elsewhere = [elsewhere, machinery(place)].concat();
+    Files {
+        write: [own(sandbox.mode, place, &deny), all_but(elsewhere, &deny)].concat(),
+        read: read(sandbox, place, &deny),
+        open_around_root: open,
+    }
+}
+
+/// What is written of the app itself.
+fn own(mode: Mode, place: &Place, deny: &[PathBuf]) -> Vec<Grant> {
+    let own = match mode {
+        Mode::Strict => STRICTLY_WRITTEN.iter().map(|name| place.root.join(name)).collect(),
+        Mode::Standard | Mode::Off => vec![place.root.clone()],
+    };
+    let protected = PROTECTED.map(|name| place.root.join(name));
+    all_but(own, &[&protected[..], deny].concat())
+}
+
+/// What programs need to write to that is nobody's file, and caches.
+fn machinery(place: &Place) -> Vec<PathBuf> {
+    let devices = DEVICES.iter().map(|name| Path::new("/dev").join(name));
+    // Of the files in /proc that matter beyond a process, only root may write to any. A browser writes to those of its own.
+    let proc = (!place.superuser).then(|| PathBuf::from("/proc"));
+    devices.chain(proc).chain(place.below_home(&CACHES)).collect()
+}
+
+fn read(sandbox: &Sandbox, place: &Place, deny: &[PathBuf]) -> Vec<Grant> {
+    let (hidden, back) = match sandbox.mode {
+        Mode::Strict => (place.projects(), place.below_home(&TOOLS)),
+        Mode::Standard | Mode::Off => (place.below_home(&SECRETS), Vec::new()),
+    };
+    // A device may be a disk with all files on it.
+    let hidden = [hidden, vec!["/dev".into()], deny.to_vec()].concat();
+    let everything = all_but(vec!["/".into()], &hidden);
+    let back = [back, vec![place.root.clone()], place.resolve_all(&sandbox.read)].concat();
+    [everything, all_but(back, deny)].concat()
+}
+
+fn all_but(places: Vec<PathBuf>, except: &[PathBuf]) -> Vec<Grant> {
+    let grant = |path| Grant {
+        path,
+        except: except.to_vec(),
+    };
+    places.into_iter().map(grant).collect()
+}
+
+fn drives_a_browser(lock_file: &str) -> bool {
+    BROWSERS.iter().any(|gem| names_gem(lock_file, gem))
+}
+
+/// Whether a Gemfile.lock has the gem.
+fn names_gem(lock_file: &str, gem: &str) -> bool {
+    let mut lines = lock_file.lines();
+    lines.any(|line| line.trim().strip_prefix(gem).is_some_and(|rest| rest.starts_with(" (")))
+}

@@ -1,0 +1,179 @@
+//! The program that a spec starts: this very test binary, told to attack. What Ruby has no words for is done here.
+
+use std::os::fd::RawFd;
+
+use nix::errno::Errno;
+use nix::libc::{self, c_long, c_ulong};
+use serde_json::{Map, Value, json};
+
+/// Refused by a standard policy, by the kernel, whoever asks.
+pub(super) const REFUSED: &[&str] = &[
+    "traces",
+    "reads_memory",
+    "signals_by_descriptor",
+    "uses_the_keyring_of_the_kernel",
+    "makes_a_user_namespace",
+    "forks_into_a_user_namespace",
+    "forks_in_a_way_that_no_filter_sees",
+    "submits_to_a_ring",
+    "catches_page_faults",
+    "types_into_a_terminal",
+];
+
+/// Refused likewise; without a sandbox, only root may.
+pub(super) const REFUSED_TO_ROOT: &[&str] = &[
+    "makes_a_device",
+    "loads_a_program_into_the_kernel",
+    "mounts",
+    "counts_events",
+    "opens_by_number",
+    "sees_all_packets",
+];
+
+pub(super) const DONE: &[&str] = &["asks_for_its_pid", "forks"];
+
+const VICTIM: &str = "WALL_VICTIM";
+
+/// How the spec starts it.
+pub(super) fn command(victim: u32) -> Value {
+    let program = std::env::current_exe().expect("we run");
+    let words = ["wall::attacker::attack", "--exact", "--ignored", "--nocapture"];
+    let env = format!("{VICTIM}={victim}");
+    let arguments: Vec<&str> = [env.as_str(), program.to_str().expect("it is text")]
+        .into_iter()
+        .chain(words)
+        .collect();
+    json!({ "program": "env", "arguments": arguments })
+}
+
+#[test]
+#[ignore = "not a test but what one starts"]
+#[expect(clippy::print_stdout, reason = "how it tells")]
+fn attack() {
+    let victim: i32 = std::env::var(VICTIM).expect("whom").parse().expect("a pid");
+    let came_of: Map<String, Value> = acts(victim)
+        .into_iter()
+        .map(|(name, result)| (name.to_owned(), outcome(result).into()))
+        .collect();
+    println!("\nWALL {}", Value::from(came_of));
+}
+
+/// A wrong argument was looked at, so that the call was let through.
+fn outcome(result: Result<c_long, Errno>) -> String {
+    match result {
+        Ok(_)
+        | Err(
+            Errno::EINVAL
+            | Errno::EFAULT
+            | Errno::EBADF
+            | Errno::ENOENT
+            | Errno::ESRCH
+            | Errno::ENOTTY
+            | Errno::EOPNOTSUPP,
+        ) => "done".into(),
+        Err(errno) => format!("{errno:?}"),
+    }
+}
+
+fn acts(victim: i32) -> Vec<(&'static str, Result<c_long, Errno>)> {
+    vec![
+        ("asks_for_its_pid", call(libc::SYS_getpid, [0; 6])),
+        ("traces", traces(victim)),
+        ("reads_memory", reads_memory(victim)),
+        ("signals_by_descriptor", signals(victim)),
+        ("makes_a_device", makes_a_device()),
+        (
+            "forks",
+            plain(libc::SYS_clone, [word(libc::CLONE_NEWNS | libc::CLONE_FS), 0]),
+        ),
+        ("uses_the_keyring_of_the_kernel", plain(libc::SYS_keyctl, [999, 0])),
+        (
+            "makes_a_user_namespace",
+            plain(libc::SYS_unshare, [word(libc::CLONE_NEWUSER), 0]),
+        ),
+        (
+            "forks_into_a_user_namespace",
+            plain(libc::SYS_clone, [word(libc::CLONE_NEWUSER | libc::CLONE_FS), 0]),
+        ),
+        ("forks_in_a_way_that_no_filter_sees", plain(libc::SYS_clone3, [0, 0])),
+        ("submits_to_a_ring", plain(libc::SYS_io_uring_setup, [0, 0])),
+        ("catches_page_faults", plain(libc::SYS_userfaultfd, [word(-1), 0])),
+        ("types_into_a_terminal", plain(libc::SYS_ioctl, [0, libc::TIOCSTI])),
+        (
+            "sees_all_packets",
+            plain(libc::SYS_socket, [word(libc::AF_PACKET), word(libc::SOCK_DGRAM)]),
+        ),
+        ("loads_a_program_into_the_kernel", plain(libc::SYS_bpf, [0, 0])),
+        ("mounts", plain(libc::SYS_mount, [0, 0])),
+        ("counts_events", plain(libc::SYS_perf_event_open, [0, 0])),
+        ("opens_by_number", plain(libc::SYS_open_by_handle_at, [word(-1), 0])),
+    ]
+}
+
+/// Plain numbers and pointers that stay valid for the call.
+#[expect(unsafe_code, reason = "an attacker calls the kernel directly")]
+fn call(number: c_long, with: [c_ulong; 6]) -> Result<c_long, Errno> {
+    // SAFETY: a wrong argument is an error of the call, and each pointer that is given is valid.
+    Errno::result(unsafe { libc::syscall(number, with[0], with[1], with[2], with[3], with[4], with[5]) })
+}
+
+/// With two arguments that matter, mostly wrong ones: it is enough to see whether the call is let in.
+fn plain(number: c_long, [first, second]: [c_ulong; 2]) -> Result<c_long, Errno> {
+    call(number, [first, second, 0, 0, 0, 0])
+}
+
+fn word(number: impl Into<i64>) -> c_ulong {
+    number.into().cast_unsigned()
+}
+
+fn traces(pid: i32) -> Result<c_long, Errno> {
+    // The end of this process lets it go.
+    call(
+        libc::SYS_ptrace,
+        [c_ulong::from(libc::PTRACE_SEIZE), word(pid), 0, 0, 0, 0],
+    )
+}
+
+/// From an address where nothing is: refused before that is noticed, or not.
+fn reads_memory(pid: i32) -> Result<c_long, Errno> {
+    let mut byte = 0_u8;
+    let ours = [(&raw mut byte).addr(), 1];
+    let theirs = [8_usize, 1];
+    let vectors = [ours.as_ptr().addr() as c_ulong, 1, theirs.as_ptr().addr() as c_ulong, 1];
+    call(
+        libc::SYS_process_vm_readv,
+        [word(pid), vectors[0], vectors[1], vectors[2], vectors[3], 0],
+    )
+}
+
+fn signals(pid: i32) -> Result<c_long, Errno> {
+    let descriptor = call(libc::SYS_pidfd_open, [word(pid), 0, 0, 0, 0, 0])?;
+    call(
+        libc::SYS_pidfd_send_signal,
+        [
+            word(RawFd::try_from(descriptor).expect("it is small")),
+            word(libc::SIGCONT),
+            0,
+            0,
+            0,
+            0,
+        ],
+    )
+}
+
+fn makes_a_device() -> Result<c_long, Errno> {
+    let path = c"tmp/disk";
+    let made = call(
+        libc::SYS_mknodat,
+        [
+            word(libc::AT_FDCWD),
+            path.as_ptr().addr() as c_ulong,
+            c_ulong::from(libc::S_IFBLK | 0o600),
+            0x0100,
+            0,
+            0,
+        ],
+    );
+    let _ = std::fs::remove_file("tmp/disk");
+    made
+}

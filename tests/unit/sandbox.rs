@@ -1,0 +1,372 @@
+//! From settings to grants, and from grants to the paths that the kernel gets.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use coatepec::config::sandbox::{Mode, Network, Sandbox};
+use coatepec::sandbox::enforcement::{Enforcement, Name, Part};
+use coatepec::sandbox::grants::{Tree, paths};
+use coatepec::sandbox::policy::Grant;
+use coatepec::sandbox::rules::{Place, policy};
+
+/// A disk of directories, files and symbolic links. What ends in `/` is a directory.
+struct Fake(BTreeMap<PathBuf, Option<PathBuf>>);
+
+impl Fake {
+    fn new(entries: &[&str]) -> Fake {
+        let mut all = BTreeMap::new();
+        for entry in entries {
+            let (path, target) = match entry.split_once(" -> ") {
+                Some((path, target)) => (path, Some(target.into())),
+                None => (*entry, None),
+            };
+            let path = Path::new(path.trim_end_matches('/'));
+            for dir in path.ancestors().skip(1) {
+                all.entry(dir.to_owned()).or_insert(None);
+            }
+            all.insert(path.to_owned(), target);
+        }
+        Fake(all)
+    }
+}
+
+impl Tree for Fake {
+    fn names(&self, dir: &Path) -> Vec<PathBuf> {
+        let below = self.0.iter().filter(|(path, _)| path.parent() == Some(dir));
+        below
+            .filter(|(_, target)| target.is_none())
+            .map(|(path, _)| path.file_name().unwrap().into())
+            .collect()
+    }
+
+    fn real(&self, path: &Path) -> Option<PathBuf> {
+        match self.0.get(path)? {
+            Some(target) => self.real(target),
+            None => Some(path.to_owned()),
+        }
+    }
+}
+
+fn disk() -> Fake {
+    Fake::new(&[
+        "/etc/hosts",
+        "/usr/bin/ruby",
+        "/bin -> /usr/bin",
+        "/home/ann/.ssh/id",
+        "/home/ann/.cache/x",
+        "/home/ann/.aws -> /home/ann/dotfiles/aws",
+        "/home/ann/dotfiles/aws/credentials",
+        "/home/ann/dotfiles/vimrc",
+        "/home/ann/shortcut -> /home/ann/.ssh",
+        "/home/ann/app/.git/HEAD",
+        "/home/ann/app/app/models/a.rb",
+        "/home/ann/app/Gemfile",
+        "/home/ann/app/.coatepec.yml",
+        "/home/ann/app/shared -> /home/ann/other",
+        "/home/ann/other/secret",
+        "/home/bob/x",
+        "/tmp/",
+    ])
+}
+
+fn granted(path: &str, except: &[&str]) -> Vec<String> {
+    let grant = Grant {
+        path: path.into(),
+        except: except.iter().map(PathBuf::from).collect(),
+    };
+    let paths = paths(&[grant], &disk());
+    paths.iter().map(|path| path.display().to_string()).collect()
+}
+
+#[test]
+fn a_place_without_exceptions_is_granted_whole() {
+    assert_eq!(granted("/home/ann", &["/home/bob"]), ["/home/ann"]);
+}
+
+#[test]
+fn what_lies_beside_an_exception_is_granted_one_by_one() {
+    assert_eq!(
+        granted("/home/ann/app", &["/home/ann/app/.git", "/home/ann/app/.coatepec.yml"]),
+        ["/home/ann/app/Gemfile", "/home/ann/app/app"]
+    );
+    assert_eq!(
+        granted("/", &["/home/ann/.ssh", "/home/ann/.cache/x"]),
+        [
+            "/etc",
+            "/home/ann/app",
+            "/home/ann/dotfiles",
+            "/home/ann/other",
+            "/home/bob",
+            "/tmp",
+            "/usr"
+        ]
+    );
+}
+
+#[test]
+fn an_exception_holds_for_all_that_is_beneath_it_and_where_it_leads_to() {
+    assert_eq!(granted("/home/ann/.ssh/id", &["/home/ann/.ssh"]), [""; 0]);
+    assert_eq!(
+        granted("/home/ann/dotfiles", &["/home/ann/.aws"]),
+        ["/home/ann/dotfiles/vimrc"]
+    );
+    // A link in the repository does not open what is elsewhere.
+    let app = granted("/home/ann/app", &["/home/ann/app/.git"]);
+    assert!(!app.iter().any(|path| path.contains("other")), "{app:?}");
+}
+
+#[test]
+fn a_place_that_is_named_is_followed_and_may_have_globs() {
+    assert_eq!(granted("/home/ann/app/shared", &[]), ["/home/ann/other"]);
+    assert_eq!(granted("/home/*/x", &[]), ["/home/ann/x", "/home/bob/x"]);
+    assert_eq!(
+        granted("/home/ann/app", &["/home/ann/app/*"]),
+        ["/home/ann/app/.coatepec.yml", "/home/ann/app/.git"]
+    );
+}
+
+fn place() -> Place {
+    Place {
+        root: "/home/ann/app".into(),
+        home: Some("/home/ann".into()),
+        temporary: "/var/folders/t".into(),
+        superuser: false,
+        lock_file: "GEM\n  specs:\n    rails (7.2.2)\n".into(),
+    }
+}
+
+fn sandbox(text: &str) -> Sandbox {
+    coatepec::config::Config::parse(text).unwrap().sandbox
+}
+
+/// The paths that are granted for writing, and for reading, on the disk above.
+fn files(text: &str, place: &Place) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let files = policy(&sandbox(text), place).files.unwrap();
+    (paths(&files.write, &disk()), paths(&files.read, &disk()))
+}
+
+fn has(paths: &[PathBuf], path: &str) -> bool {
+    paths.iter().any(|granted| Path::new(path).starts_with(granted))
+}
+
+/// Each row: settings, then what may be done. `w` is write, `r` is read; a capital letter says that it may not.
+#[test]
+fn a_mode_grants_and_protects_what_it_says() {
+    let table = [
+        ("", "w /home/ann/app/app/models/a.rb"),
+        ("", "w /tmp/x"),
+        ("", "w /var/folders/t/x"),
+        ("", "w /dev/null"),
+        ("", "r /etc/hosts"),
+        ("", "r /home/bob/x"),
+        ("", "r /home/ann/app/.git/HEAD"),
+        ("", "W /home/ann/app/.git/HEAD"),
+        ("", "W /home/ann/app/.coatepec.yml"),
+        ("", "W /home/ann/app/new"),
+        ("", "W /home/ann/other/secret"),
+        ("", "W /home/ann/.profile"),
+        ("", "W /etc/hosts"),
+        ("", "R /home/ann/.ssh/id"),
+        ("", "R /home/ann/dotfiles/aws/credentials"),
+        ("", "R /home/ann/.netrc"),
+        ("", "R /dev/sda"),
+        ("{mode: strict}", "w /home/ann/app/tmp/x"),
+        ("{mode: strict}", "W /home/ann/app/app/models/a.rb"),
+        ("{mode: strict}", "r /home/ann/app/app/models/a.rb"),
+        ("{mode: strict}", "R /home/ann/other/secret"),
+        ("{mode: strict}", "r /home/ann/.rbenv/versions"),
+        ("{write: [~/other, .git]}", "w /home/ann/other/secret"),
+        ("{write: [~/other, .git]}", "w /home/ann/app/.git/HEAD"),
+        ("{write: [~/other], deny: [~/other/secret]}", "W /home/ann/other/secret"),
+        ("{deny: [app]}", "W /home/ann/app/app/models/a.rb"),
+        ("{deny: [app]}", "R /home/ann/app/app/models/a.rb"),
+        ("{deny: [/etc]}", "R /etc/hosts"),
+        ("{read: [~/.ssh]}", "r /home/ann/.ssh/id"),
+        ("{read: [~/.ssh], deny: [~/.ssh/id]}", "R /home/ann/.ssh/id"),
+        ("{mode: strict, read: [~/other]}", "r /home/ann/other/secret"),
+    ];
+    for (settings, act) in table {
+        let (write, read) = files(&format!("sandbox: {settings}"), &place());
+        let (how, path) = act.split_once(' ').unwrap();
+        let granted = match how.to_lowercase().as_str() {
+            "w" => has(&write, path),
+            _ => has(&read, path) || has(&write, path),
+        };
+        assert_eq!(
+            granted,
+            how == "w" || how == "r",
+            "{settings} {act}\n{write:?}\n{read:?}"
+        );
+    }
+}
+
+#[test]
+fn root_may_not_write_to_the_kernels_settings() {
+    let root = Place {
+        superuser: true,
+        ..place()
+    };
+    assert!(!has(&files("", &root).0, "/proc/sys/kernel/core_pattern"));
+    assert!(has(&files("", &place()).0, "/proc/self/uid_map"));
+}
+
+#[test]
+fn an_app_in_a_writable_place_is_told_to_be_open() {
+    let open = |text: &str, root: &str| {
+        let place = Place {
+            root: root.into(),
+            ..place()
+        };
+        policy(&sandbox(text), &place).files.unwrap().open_around_root
+    };
+    assert_eq!(open("", "/home/ann/app"), None);
+    assert_eq!(open("", "/tmp/app"), Some("/tmp".into()));
+    assert_eq!(
+        open("sandbox: {write: ['~']}", "/home/ann/app"),
+        Some("/home/ann".into())
+    );
+}
+
+#[test]
+fn user_namespaces_are_for_browsers() {
+    let allowed = |text: &str, gem: &str| {
+        let place = Place {
+            lock_file: format!("GEM\n  specs:\n    {gem} (4.1)\n"),
+            ..place()
+        };
+        policy(&sandbox(text), &place).syscalls.unwrap().user_namespaces
+    };
+    assert!(allowed("", "selenium-webdriver"));
+    assert!(!allowed("", "selenium-webdriver-mock"));
+    assert!(!allowed("sandbox: {mode: strict}", "selenium-webdriver"));
+}
+
+#[test]
+fn off_asks_for_nothing_but_what_is_said() {
+    let policy = policy(&sandbox("sandbox: {mode: off, limits: {open_files: 99}}"), &place());
+    assert_eq!((policy.files, policy.syscalls), (None, None));
+    assert_eq!((policy.network, policy.limits.open_files), (Network::Allow, Some(99)));
+}
+
+#[test]
+fn the_network_follows_the_mode_unless_it_is_named() {
+    let network = |text: &str| sandbox(&format!("sandbox: {text}")).network();
+    assert_eq!(network("{}"), Network::Allow);
+    assert_eq!(network("{mode: strict}"), Network::Loopback);
+    assert_eq!(network("{mode: strict, network: allow}"), Network::Allow);
+    assert_eq!(network("{network: none}"), Network::None);
+}
+
+#[test]
+fn enforcement_is_a_word_unless_something_is_missing() {
+    let enforcement = |parts: &[Part]| Enforcement {
+        mode: Mode::Standard,
+        parts: parts.to_vec(),
+    };
+    let full = Part::full(Name::Limits);
+    assert_eq!(enforcement(std::slice::from_ref(&full)).to_string(), "standard");
+    let parts = [
+        full,
+        Part::none(Name::Signals, "too old"),
+        Part::partial(Name::Network, "x"),
+    ];
+    assert_eq!(
+        enforcement(&parts).to_string(),
+        "standard, but signals: none (too old); network: partial (x)"
+    );
+}
+
+#[cfg(target_os = "linux")]
+mod of_the_network {
+    use coatepec::config::sandbox::Network;
+    use coatepec::sandbox::network::{Request, Verdict, Wanted, judge};
+    use nix::errno::Errno;
+    use nix::libc;
+
+    fn v4(ip: [u8; 4], port: u16) -> Vec<u8> {
+        let mut bytes = (libc::AF_INET as u16).to_ne_bytes().to_vec();
+        bytes.extend(port.to_be_bytes());
+        bytes.extend(ip);
+        bytes.extend([0; 8]);
+        bytes
+    }
+
+    fn v6(ip: &str, port: u16) -> Vec<u8> {
+        let mut bytes = (libc::AF_INET6 as u16).to_ne_bytes().to_vec();
+        bytes.extend(port.to_be_bytes());
+        bytes.extend([0; 4]);
+        bytes.extend(ip.parse::<std::net::Ipv6Addr>().unwrap().octets());
+        bytes.extend([0; 4]);
+        bytes
+    }
+
+    #[test]
+    fn an_address_is_here_or_outside() {
+        let here = [
+            v4([127, 0, 0, 1], 5432),
+            v4([127, 255, 0, 53], 53),
+            v4([0, 0, 0, 0], 1),
+            v6("::1", 1),
+            v6("::", 1),
+            v6("::ffff:127.0.0.1", 1),
+            // No internet address: a path, nothing, half of one.
+            (libc::AF_UNIX as u16).to_ne_bytes().to_vec(),
+            (libc::AF_UNSPEC as u16).to_ne_bytes().to_vec(),
+            Vec::new(),
+            v4([8, 8, 8, 8], 53)[..7].to_vec(),
+        ];
+        for address in here {
+            assert_eq!(
+                judge(Network::Loopback, Request::Reach(&address)),
+                Verdict::Go,
+                "{address:?}"
+            );
+        }
+        let outside = [
+            (v4([8, 8, 8, 8], 53), "8.8.8.8:53"),
+            (v4([128, 0, 0, 1], 1), "128.0.0.1:1"),
+            (v4([169, 254, 169, 254], 80), "169.254.169.254:80"),
+            (v6("2001:db8::1", 443), "[2001:db8::1]:443"),
+            (v6("::ffff:8.8.8.8", 53), "[::ffff:8.8.8.8]:53"),
+            (v6("fe80::1", 1), "[fe80::1]:1"),
+        ];
+        for (address, what) in outside {
+            match judge(Network::Loopback, Request::Reach(&address)) {
+                Verdict::Refuse(Errno::ENETUNREACH, wanted) => assert_eq!(wanted.to_string(), what),
+                other => panic!("{what}: {other:?}"),
+            }
+            assert_eq!(judge(Network::Allow, Request::Reach(&address)), Verdict::Go);
+        }
+    }
+
+    #[test]
+    fn a_socket_is_bound_refused_or_no_matter() {
+        let socket = |network, family, kind, protocol| judge(network, Request::Socket(family, kind, protocol));
+        let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+        assert_eq!(
+            socket(Network::Loopback, libc::AF_INET6, kind, libc::IPPROTO_TCP),
+            Verdict::Bound
+        );
+        assert_eq!(
+            socket(Network::Loopback, libc::AF_INET, libc::SOCK_DGRAM, 0),
+            Verdict::Bound
+        );
+        for network in [Network::Loopback, Network::None] {
+            assert_eq!(socket(network, libc::AF_UNIX, kind, 0), Verdict::Go);
+            assert_eq!(socket(network, libc::AF_NETLINK, libc::SOCK_RAW, 0), Verdict::Go);
+        }
+        let refused = |kind, protocol| socket(Network::Loopback, libc::AF_INET, kind, protocol);
+        assert_eq!(
+            refused(libc::SOCK_RAW, 1),
+            Verdict::Refuse(Errno::EPERM, Wanted::Kind(1))
+        );
+        assert_eq!(
+            refused(libc::SOCK_STREAM, 262),
+            Verdict::Refuse(Errno::EPROTONOSUPPORT, Wanted::Kind(262))
+        );
+        assert_eq!(
+            socket(Network::None, libc::AF_INET, kind, 0),
+            Verdict::Refuse(Errno::EAFNOSUPPORT, Wanted::Internet)
+        );
+    }
+}
