@@ -93,6 +93,30 @@ impl Paths {
         }
     }
 
+    /// A file that the app depends on, wherever it is: relative to the root from up to two directories above it, else
+    /// from the home directory, else only its name.
+    pub fn file(&self, path: &Path) -> String {
+        let below = |(up, dir): (&str, &Path)| {
+            let rest = path.strip_prefix(dir).ok()?;
+            Some(format!("{up}{}", rest.display()))
+        };
+        let home = self.home.as_deref().map(|home| ("~/", Path::new(home)));
+        let near = ["", "../", "../../"].into_iter().zip(Path::new(&self.root).ancestors());
+        near.filter(|(_, dir)| !self.is_common(dir))
+            .chain(home)
+            .find_map(below)
+            .unwrap_or_else(|| path.file_name().unwrap_or_default().to_string_lossy().into_owned())
+    }
+
+    /// Whether a directory is no more one person's, or one thing's.
+    fn is_common(&self, dir: &Path) -> bool {
+        dir.parent().is_none()
+            || self
+                .home
+                .as_deref()
+                .is_some_and(|home| Path::new(home).starts_with(dir))
+    }
+
     /// App frames first and at most `limit`; without any, the first few of the others, so that there is a lead.
     pub fn backtrace(&self, frames: &[String], limit: usize) -> Vec<String> {
         let (mut app, mut foreign) = (Vec::new(), Vec::new());

@@ -1,7 +1,7 @@
 //! What is going on, for everyone to read at any moment without waiting for anyone.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -14,6 +14,7 @@ use crate::config::{Fork, IncludeStdout};
 use crate::run::RunId;
 use crate::run::mode::Decision;
 use crate::run::outcome::Outcome;
+use crate::run::paths::Paths;
 use crate::run::report::Mode;
 use crate::sandbox::Enforcement;
 use crate::worker::protocol::Versions;
@@ -168,10 +169,8 @@ impl BootFacts {
     }
 
     fn rewritten(&self, root: &str) -> Vec<String> {
-        let paths = self.rewritten.iter();
-        paths
-            .map(|path| path.strip_prefix(root).unwrap_or(path).display().to_string())
-            .collect()
+        let paths = Paths::new(Path::new(root), std::env::home_dir());
+        self.rewritten.iter().map(|path| paths.file(path)).collect()
     }
 }
 

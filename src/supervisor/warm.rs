@@ -21,6 +21,7 @@ use crate::process::usage;
 use crate::project::Project;
 use crate::project::changes::{Change, ChangeKind, Snapshot};
 use crate::run::outcome::Outcome;
+use crate::run::paths::Paths;
 use crate::worker::freshness::{Effect, Watch};
 use crate::worker::protocol::{Failure, Ready, Reloaded};
 use crate::worker::reader::Reader;
@@ -481,6 +482,6 @@ fn describe(effect: Effect, change: &Change, root: &Path) -> Option<String> {
         Effect::Reload => "reloaded",
         Effect::Reboot => "rebooted",
     };
-    let path = change.path.strip_prefix(root).unwrap_or(&change.path);
-    Some(format!("{done}: {} was {}", path.display(), change.kind.past()))
+    let path = Paths::new(root, std::env::home_dir()).file(&change.path);
+    Some(format!("{done}: {path} was {}", change.kind.past()))
 }

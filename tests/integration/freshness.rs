@@ -516,7 +516,7 @@ const REBOOTS: &[Case] = &[
             app.append("Gemfile", "gem 'rake', require: 'rake/version'\n");
         },
         effect: Effect::Reboot,
-        trigger: "Gemfile",
+        trigger: "Gemfile was modified",
     },
     Case {
         name: "a new .env",
@@ -908,6 +908,43 @@ fn reloading_wins_over_what_the_app_wants() {
     );
     assert_eq!(see(&app, &server, names).0, "something");
     assert_eq!(server.at_rest()["boot_id"], 1);
+    server.stop();
+}
+
+/// Bundler brings the lock up to date in that boot.
+#[test]
+fn a_gemfile_that_its_lock_does_not_know_yet_costs_one_boot() {
+    let app = App::copy();
+    let server = app.server();
+    let rake = "defined?(Rake::VERSION).nil?";
+    assert_eq!(see(&app, &server, rake).0, "true");
+    let lock = app.read("Gemfile.lock");
+    app.append("Gemfile", "gem 'rake', require: 'rake/version'\n");
+    let (seen, report) = see(&app, &server, rake);
+    assert_eq!(seen, "false", "{report}");
+    assert_ne!(app.read("Gemfile.lock"), lock);
+    let status = server.at_rest();
+    assert_eq!(status["boot_id"], 2, "{status}");
+    assert_eq!(status["last_trigger"], "rebooted: Gemfile was modified");
+    server.stop();
+}
+
+/// The path of a gem outside of the root is nobody's business.
+#[test]
+fn a_file_beside_the_root_is_named_from_there() {
+    let app = App::copy();
+    fs::rename(app.path("gems/money_math"), app.beside("money_math")).expect("it can be moved");
+    app.edit("Gemfile", "gems/money_math", "../money_math");
+    let server = app.server();
+    let sum = "MoneyMath.add_percent(100, 10)";
+    assert_eq!(see(&app, &server, sum).0, "110");
+    let file = app.beside("money_math").join("lib/money_math.rb");
+    let text = fs::read_to_string(&file).expect("it is there");
+    fs::write(&file, text.replace(".quo(100).round", ".quo(100).round + 1")).expect("it can be written");
+    let (seen, report) = see(&app, &server, sum);
+    assert_eq!(seen, "111", "{report}");
+    let named = "rebooted: ../money_math/lib/money_math.rb was modified";
+    assert_eq!(server.at_rest()["last_trigger"], named);
     server.stop();
 }
 

@@ -263,8 +263,17 @@ fn databases_in_memory_are_made_again_in_each_fork() {
         "storage/test<%= ENV[\"TEST_ENV_NUMBER\"] %>.sqlite3",
         "\":memory:\"",
     );
-    // The usual way with such a database.
-    let schema = "ActiveRecord::Schema.verbose = false\nload Rails.root.join('db/schema.rb')";
+    app.edit(
+        "config/database.yml",
+        "storage/audit_test<%= ENV[\"TEST_ENV_NUMBER\"] %>.sqlite3",
+        "\":memory:\"",
+    );
+    // The usual way with such databases.
+    let schema = "ActiveRecord::Schema.verbose = false
+  load Rails.root.join('db/schema.rb')
+  ActiveRecord::Tasks::DatabaseTasks.define_singleton_method(:migration_class) { Event }
+  load Rails.root.join('db/audit_schema.rb')
+  ActiveRecord::Tasks::DatabaseTasks.singleton_class.remove_method(:migration_class)";
     app.edit(
         "spec/rails_helper.rb",
         "ActiveRecord::Migration.maintain_test_schema!",
@@ -280,6 +289,36 @@ fn databases_in_memory_are_made_again_in_each_fork() {
         wrong.check(report["outcome"] == "passed", || format!("{fork}: {report}"));
     }
     wrong.none();
+    server.stop();
+}
+
+#[test]
+fn a_database_in_memory_may_have_its_structure_in_sql() {
+    let app = App::copy();
+    app.edit(
+        "config/database.yml",
+        "storage/test<%= ENV[\"TEST_ENV_NUMBER\"] %>.sqlite3",
+        "\":memory:\"",
+    );
+    app.write("config/initializers/sql.rb", "ActiveRecord.schema_format = :sql\n");
+    app.write(
+        "db/structure.sql",
+        "CREATE TABLE boxes (id integer PRIMARY KEY, name varchar);\nCREATE TABLE lids (id integer PRIMARY KEY);\n",
+    );
+    app.edit(
+        "spec/rails_helper.rb",
+        "ActiveRecord::Migration.maintain_test_schema!",
+        "nil",
+    );
+    app.write(
+        "spec/boxes_spec.rb",
+        "require 'rails_helper'\nRSpec.describe('boxes') { it('are there') { expect(ActiveRecord::Base.connection.tables.sort).to eq(%w[boxes lids]) } }\n",
+    );
+    let server = app.server();
+    for _ in 0..2 {
+        let report = server.run_with(["spec/boxes_spec.rb"], json!({"fork": "always"}));
+        assert_eq!(report["outcome"], "passed", "{report}");
+    }
     server.stop();
 }
 

@@ -174,6 +174,26 @@ fn what_was_printed_has_no_frames_of_ours() {
     assert_eq!(paths().output("in /srv/shop/a"), "in a");
 }
 
+#[test]
+fn a_file_is_named_from_the_root_or_near_it_or_from_home_and_else_only_by_its_name() {
+    let table = [
+        ("/home/me/work/shop", "/home/me/work/shop/lib/a.rb", "lib/a.rb"),
+        ("/home/me/work/shop", "/home/me/work/gems/a.rb", "../gems/a.rb"),
+        ("/home/me/work/all/shop", "/home/me/work/gems/a.rb", "../../gems/a.rb"),
+        ("/home/me/shop", "/home/me/gems/a.rb", "~/gems/a.rb"),
+        ("/home/me/a/b/c/shop", "/home/me/gems/a.rb", "~/gems/a.rb"),
+        ("/home/me/shop", "/home/you/gems/a.rb", "a.rb"),
+        ("/srv/shop", "/srv/gems/a.rb", "../gems/a.rb"),
+        ("/srv/shop", "/opt/gems/a.rb", "a.rb"),
+        ("/app", "/gems/a.rb", "a.rb"),
+        ("/app", "/application/a.rb", "a.rb"),
+    ];
+    for (root, path, shown) in table {
+        let paths = Paths::new(Path::new(root), Some("/home/me".into()));
+        assert_eq!(paths.file(Path::new(path)), shown, "{root} {path}");
+    }
+}
+
 fn place() -> impl Strategy<Value = String> {
     let dir = "(/srv/shop|/home/ada|/usr/lib/ruby|/opt/x/gems/y-1)";
     let file = "(/[a-z.]{1,5}){1,3}(\\.rb|\\.so|)";
