@@ -145,6 +145,7 @@ impl Bench {
         }
         floor.end()?;
         outside.close()?;
+        self.readings(&mut client)?;
         self.during_a_run(&mut client)?;
         client.close()?;
         Ok(())
@@ -175,6 +176,46 @@ impl Bench {
         self.run(client, "after_initializer")?;
         let took = self.app.rspec(&self.spec)?;
         self.figures.add("rspec", took);
+        Ok(())
+    }
+
+    /// Questions about the app, in turn.
+    fn readings(&mut self, client: &mut Client) -> Result<()> {
+        progress("questions about the app");
+        let models = client.call("rails_model", &json!({}))?;
+        let models = models["models"].as_array().into_iter().flatten();
+        let model = models.filter(|model| model["table_name"].is_string()).last();
+        let model = &model.ok_or("the app has no model with a table")?["name"];
+        let fields = json!([
+            "columns",
+            "associations",
+            "validators",
+            "scopes",
+            "callbacks",
+            "indexes"
+        ]);
+        let questions = [
+            ("routes", "rails_routes", json!({})),
+            (
+                "controller",
+                "rails_controller",
+                json!({ "name": "ApplicationController" }),
+            ),
+            ("model", "rails_model", json!({ "name": model, "fields": fields })),
+            ("schema", "rails_schema", json!({})),
+            ("job", "rails_job", json!({})),
+            ("check", "rails_check", json!({})),
+        ];
+        for round in 0..=self.runs {
+            for (case, tool, arguments) in &questions {
+                let asked = Instant::now();
+                client.call(tool, arguments)?;
+                // The first round forks the process that answers.
+                if round > 0 {
+                    self.figures.add(case, asked.elapsed());
+                }
+            }
+        }
         Ok(())
     }
 

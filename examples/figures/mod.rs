@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 /// The cases in the order of the table, and what each one is.
-const CASES: [(&str, &str); 11] = [
+const CASES: [(&str, &str); 17] = [
     ("rspec", "`bundle exec rspec FILE` in a shell"),
     ("first", "the first call of a session: boots the app"),
     ("warm", "the same call again"),
@@ -17,6 +17,12 @@ const CASES: [(&str, &str); 11] = [
     ("after_spec", "at once after saving the spec"),
     ("after_initializer", "at once after saving an initializer"),
     ("status_during_run", "the status, while a run works"),
+    ("routes", "`rails_routes`, the first page"),
+    ("controller", "`rails_controller` of one controller"),
+    ("model", "`rails_model` of one model with all its fields"),
+    ("schema", "`rails_schema`, all tables in summary"),
+    ("job", "`rails_job`, the list"),
+    ("check", "`rails_check`, all codes"),
     ("floor", "a bare fork of a warm process: no supervision"),
     ("initialize", "from the start of the server to its answer"),
 ];

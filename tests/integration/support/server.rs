@@ -319,7 +319,7 @@ impl Server {
         let over = Instant::now() + SETTLING;
         loop {
             let mut left = self.processes();
-            for name in ["__jail", "coatepec worker", "coatepec zygote"] {
+            for name in ["__jail", "coatepec worker", "coatepec reader", "coatepec zygote"] {
                 if let Some(at) = left.iter().position(|proc| proc.command.contains(name)) {
                     left.remove(at);
                 }
