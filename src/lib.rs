@@ -8,6 +8,7 @@ pub mod config;
 pub mod daemon;
 pub mod dirs;
 pub mod error;
+pub mod journal;
 pub mod mcp;
 pub mod process;
 pub mod project;

@@ -3,6 +3,7 @@
 
 mod completions;
 pub mod init;
+mod log;
 mod man;
 pub mod render;
 mod serve;
@@ -50,6 +51,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(init::Init),
+    Log(log::Log),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -103,6 +105,7 @@ fn execute(arguments: Arguments, terminal: Terminal) -> Result<ExitCode> {
     match command {
         None => serve::serve(context.root.as_deref(), manner).map(|()| ExitCode::SUCCESS),
         Some(Command::Init(arguments)) => init::init(&arguments, &context),
+        Some(Command::Log(arguments)) => log::log(&arguments, &context),
         Some(Command::Completions(arguments)) => completions::completions(&arguments, &terminal),
         Some(Command::Man(arguments)) => man::man(&arguments, &terminal),
     }

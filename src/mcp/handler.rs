@@ -1,6 +1,7 @@
 //! From MCP requests to the supervisor and back.
 
-use std::time::Duration;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
@@ -18,6 +19,7 @@ use super::arguments;
 use super::progress::Reporter;
 use super::tools::{self, NoArguments, Reading, Restarted, RunResult, Running, RuntimeStatus, SpecRun, parse};
 use crate::error::{Error, Kind, Result};
+use crate::journal::Entry;
 use crate::supervisor::Supervisor;
 use crate::supervisor::runs::{Answer, Found, Ongoing};
 
@@ -51,6 +53,22 @@ impl Handler {
         };
         let tool = self.tools.iter().find(|tool| tool.name == listed);
         tool.map_or(Ok(()), |tool| arguments::check(&tool.input_schema, arguments))
+    }
+
+    async fn answer(&self, name: &str, arguments: JsonObject, context: RequestContext<RoleServer>) -> CallToolResult {
+        if let Err(error) = self.check(name, &arguments) {
+            return failure(&error);
+        }
+        let caller = Caller {
+            reporter: Reporter::of(&context),
+            cancel: context.ct,
+        };
+        // A task of its own, so that a panic is an answer and not the end of the session.
+        let call = tokio::spawn(self.clone().call(name.to_owned(), Value::Object(arguments), caller));
+        let result = call
+            .await
+            .unwrap_or_else(|error| Err(Error::internal("the call failed").source(error)));
+        result.unwrap_or_else(|error| failure(&error))
     }
 
     async fn call(self, name: String, arguments: Value, caller: Caller) -> Result<CallToolResult> {
@@ -174,19 +192,43 @@ impl ServerHandler for Handler {
             ));
         }
         let arguments = request.arguments.unwrap_or_default();
-        if let Err(error) = self.check(&name, &arguments) {
-            return Ok(failure(&error).into());
-        }
-        // A task of its own, so that a panic is an answer and not the end of the session.
-        let caller = Caller {
-            reporter: Reporter::of(&context),
-            cancel: context.ct,
-        };
-        let call = tokio::spawn(self.clone().call(name, Value::Object(arguments), caller));
-        let result = call
-            .await
-            .unwrap_or_else(|error| Err(Error::internal("the call failed").source(error)));
-        Ok(result.unwrap_or_else(|error| failure(&error)).into())
+        let since = Instant::now();
+        let client = context.client_info().map(|client| client.name);
+        let entry = Entry::default()
+            .with_client(client.as_deref())
+            .with_paths(paths(&arguments));
+        let result = self.answer(&name, arguments, context).await;
+        self.supervisor.called(Entry {
+            tool: Some(name),
+            paths: entry.paths,
+            more_paths: entry.more_paths,
+            client: entry.client,
+            ..account(&result, self.supervisor.root(), since.elapsed())
+        });
+        Ok(result.into())
+    }
+}
+
+/// The selectors that were named: all that is kept of the arguments.
+fn paths(arguments: &JsonObject) -> impl Iterator<Item = &str> {
+    let paths = arguments.get("paths").and_then(Value::as_array);
+    paths.into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// What an answer amounts to, in the words of its result.
+fn account(result: &CallToolResult, root: &Path, took: Duration) -> Entry {
+    let text = result.content.first().and_then(|content| content.as_text());
+    let text = text.map_or("", |text| text.text.as_str());
+    let parsed = || serde_json::from_str(text).unwrap_or_default();
+    let body: Value = result.structured_content.clone().unwrap_or_else(parsed);
+    let member = |name: &str| body[name].as_str().map(str::to_owned);
+    Entry {
+        run_id: member("run_id"),
+        outcome: member("outcome"),
+        mode: member("mode"),
+        code: member("code").filter(|_| result.is_error == Some(true)),
+        bytes: Some(text.len()),
+        ..Entry::now(root, took)
     }
 }
 

@@ -15,18 +15,28 @@ pub mod state;
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Wall time of a run, in seconds: the least, the default and the most.
 pub const TIMEOUT_SECONDS: (u64, u64, u64) = (1, 120, 900);
 
-/// The name of a run, unique within one supervisor; counts up from 1.
+/// The name of a run. It counts up, and from where the last server can't have come: whoever asks a new server for the run
+/// of a lost one must not get another run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId(pub u64);
 
 impl fmt::Display for RunId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "run-{}", self.0)
+    }
+}
+
+impl RunId {
+    /// What a server counts from that starts now: no server runs more than a hundred things in a second. The same comes
+    /// again after 11 days.
+    pub fn before_the_first(now: SystemTime) -> RunId {
+        let seconds = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        RunId(seconds % 1_000_000 * 100)
     }
 }
 

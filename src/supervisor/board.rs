@@ -63,6 +63,8 @@ pub struct Status {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queue: Vec<Waiting>,
     pub runs: Runs,
+    /// Calls so far, of all clients, by tool.
+    pub calls: BTreeMap<String, u64>,
     /// How the last run was executed that had the choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forking: Option<Forking>,
@@ -136,6 +138,7 @@ struct Facts {
     last_trigger: Option<String>,
     running: Option<(RunId, Instant)>,
     runs: Runs,
+    calls: BTreeMap<String, u64>,
     forking: Option<Forking>,
 }
 
@@ -183,6 +186,7 @@ impl Default for Facts {
             last_trigger: None,
             running: None,
             runs: Runs::default(),
+            calls: BTreeMap::new(),
             forking: None,
         }
     }
@@ -234,6 +238,10 @@ impl Board {
         });
     }
 
+    pub fn called(&self, tool: &str) {
+        self.change(|facts| *facts.calls.entry(tool.to_owned()).or_default() += 1);
+    }
+
     pub fn ran(&self, mode: Option<Mode>, outcome: Outcome) {
         self.change(|facts| {
             facts.running = None;
@@ -274,6 +282,7 @@ impl Board {
             queued: queue.len(),
             queue,
             runs: facts.runs.clone(),
+            calls: facts.calls.clone(),
             forking: facts.forking.clone(),
             defaults,
             config_error: None,
@@ -305,7 +314,7 @@ fn seconds_since(since: Instant) -> f64 {
 }
 
 /// The public name of a value, as in the JSON.
-fn name(value: impl Serialize) -> String {
+pub(super) fn name(value: impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(name)) => name,
         _ => unreachable!("modes and outcomes are plain names"),

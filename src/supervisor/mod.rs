@@ -33,6 +33,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
+use crate::journal::Entry;
 use crate::process::spawn;
 use crate::project::since::{anything_since, file_time};
 use crate::reading::Question;
@@ -196,6 +197,14 @@ impl Supervisor {
         }
     }
 
+    /// A client has called and was answered.
+    pub fn called(&self, entry: Entry) {
+        if let Some(tool) = &entry.tool {
+            self.office.board.called(tool);
+        }
+        self.office.journal.note(entry);
+    }
+
     /// What is going on, at once; also while the settings are wrong.
     pub async fn status(&self) -> Result<Status> {
         let root = self.root.clone();
@@ -221,6 +230,7 @@ impl Supervisor {
             spawn::all_cleared(FAREWELL).await;
         };
         let _ = timeout(FAREWELL, ended).await;
+        self.office.journal.flush().await;
     }
 }
 

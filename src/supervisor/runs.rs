@@ -195,7 +195,7 @@ impl Drop for Interest<'_> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Runs(Arc<Mutex<Known>>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Known {
     ids: u64,
     ongoing: Vec<(RunArguments, Arc<Ongoing>)>,
@@ -245,6 +245,16 @@ impl Runs {
     /// The last one of them first.
     pub(super) fn kept(&self) -> Vec<RunId> {
         lock(&self.0).over.iter().rev().map(|(id, ..)| *id).collect()
+    }
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Known {
+            ids: RunId::before_the_first(SystemTime::now()).0,
+            ongoing: Vec::new(),
+            over: VecDeque::new(),
+        }
     }
 }
 

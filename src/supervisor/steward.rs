@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::account::{self, Attempt};
-use super::board::Board;
+use super::board::{self, Board};
 use super::booted::Booted;
 use super::call::Queued;
 use super::execute::{self, NotStarted, Ran};
@@ -23,6 +23,8 @@ use super::warm::{self, Problem, Shared, Warm};
 use super::watcher::Watcher;
 use crate::config::Fork;
 use crate::error::{Error, Result};
+use crate::journal::Journal;
+use crate::journal::entry::{Entry, Event};
 use crate::run::Limits;
 use crate::run::mode::Decision;
 use crate::run::outcome::End;
@@ -46,6 +48,7 @@ pub(super) struct Office {
     pub(super) queue: Queue,
     pub(super) runs: Runs,
     pub(super) board: Board,
+    pub(super) journal: Journal,
     pub(super) warm: Shared,
     /// Somebody else has looked after the tree: other files may count now.
     pub(super) looked_after: Arc<Notify>,
@@ -117,6 +120,7 @@ fn watch(watcher: Option<Watcher>, booted: Option<&Booted>) -> Option<Watcher> {
 struct Steward {
     warm: Shared,
     board: Board,
+    journal: Journal,
     /// What the last fresh process used, for the next one where nothing is booted.
     databases: Option<Vec<String>>,
 }
@@ -126,6 +130,7 @@ impl Steward {
         Steward {
             warm: Arc::clone(&office.warm),
             board: office.board.clone(),
+            journal: office.journal.clone(),
             databases: None,
         }
     }
@@ -301,12 +306,26 @@ impl Steward {
             ..account::facts(queued.ongoing().id, call, attempt)
         };
         self.board.ran(facts.mode_of_run(), facts.verdict.outcome);
+        self.journal.note(entry(queued, &facts));
         Over {
             facts,
             view: call.view,
             paths: Paths::new(call.root(), std::env::home_dir()),
         }
     }
+}
+
+/// What is worth keeping of a run that is over.
+fn entry(queued: &Queued, facts: &Facts) -> Entry {
+    let arguments = &queued.checked.arguments;
+    let entry = Entry {
+        event: Event::Run,
+        run_id: Some(facts.id.to_string()),
+        outcome: Some(board::name(facts.verdict.outcome)),
+        mode: facts.mode_of_run().map(board::name),
+        ..Entry::now(queued.checked.root(), queued.ongoing().since.elapsed())
+    };
+    entry.with_paths(arguments.paths.iter().map(String::as_str))
 }
 
 /// The signal of a crash that forking may be to blame for: one that the process raised by itself.

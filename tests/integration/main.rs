@@ -16,6 +16,7 @@ mod keeper;
 mod keeper_lost;
 mod lifetime;
 mod locks;
+mod log;
 mod long_runs;
 mod mcp;
 mod minitest;

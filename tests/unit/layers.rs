@@ -17,7 +17,7 @@ const LAYERS: &[&[&str]] = &[
     &["supervisor"],
     &["run"],
     &["worker"],
-    &["project", "process", "sandbox", "reading"],
+    &["project", "process", "sandbox", "reading", "journal"],
     &["config", "dirs"],
     &["error"],
 ];
@@ -48,7 +48,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("clap", &["cli"], "arguments are parsed in one place"),
     (
         "tokio",
-        &["cli", "daemon", "mcp", "supervisor", "worker", "process"],
+        &["cli", "daemon", "mcp", "supervisor", "worker", "process", "journal"],
         "rules and facts wait for nothing",
     ),
     (

@@ -9,6 +9,7 @@ mod environment;
 mod errors;
 mod freshness;
 mod glob;
+mod journal;
 mod key;
 mod layers;
 mod link;

@@ -2,4 +2,5 @@
 
 pub mod diff;
 pub mod error;
+pub mod log;
 pub mod style;

@@ -420,6 +420,7 @@ fn command(app: &App, setup: &Setup, log: &Path) -> Command {
     command
         .args(&setup.arguments)
         .env("TMPDIR", app.beside("tmp"))
+        .env("XDG_STATE_HOME", app.beside("state"))
         .env("COATEPEC_LOG", "info");
     command.envs(shared_cache());
     for (name, value) in &setup.env {
