@@ -6,17 +6,23 @@ use std::time::{Duration, Instant};
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, JsonObject,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    CompletionInfo, ContentBlock, GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::arguments;
 use super::progress::Reporter;
+use super::prompts;
+use super::resources;
+use super::subscriptions::{Listener, Subscriptions};
 use super::tools::{self, NoArguments, Reading, Restarted, RunResult, Running, RuntimeStatus, SpecRun, parse};
 use crate::error::{Error, Kind, Result};
 use crate::journal::Entry;
@@ -34,13 +40,18 @@ const TOOLS_TTL_MS: u64 = 3_600_000;
 pub(super) struct Handler {
     supervisor: Supervisor,
     tools: Vec<Tool>,
+    subscriptions: Subscriptions,
+    /// Cancelled at the end of the session.
+    over: CancellationToken,
 }
 
 impl Handler {
-    pub(super) fn new(supervisor: Supervisor) -> Self {
+    pub(super) fn new(supervisor: Supervisor, over: CancellationToken) -> Self {
         Handler {
             supervisor,
             tools: tools::all(),
+            subscriptions: Subscriptions::default(),
+            over,
         }
     }
 
@@ -108,6 +119,22 @@ impl Handler {
         }
     }
 
+    /// The same for all prompts and resources: a name means one thing.
+    async fn completions(&self, argument: &str, text: &str) -> CompletionInfo {
+        let values: Vec<String> = match argument {
+            prompts::PATH => self.supervisor.completions(text).await.unwrap_or_default(),
+            prompts::RUN | "id" => {
+                let known = self.supervisor.known_runs().into_iter();
+                let ids = known.map(|(id, _)| id.to_string());
+                ids.filter(|id| id.contains(text)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let total = u32::try_from(values.len()).ok();
+        let first = values.into_iter().take(CompletionInfo::MAX_VALUES).collect();
+        CompletionInfo::with_pagination(first, total, false).unwrap_or_default()
+    }
+
     async fn status(self, input: RuntimeStatus, cancel: CancellationToken) -> Result<CallToolResult> {
         if input.boot == Some(true) {
             self.supervisor.boot(cancel).await?;
@@ -134,13 +161,7 @@ async fn wait_for(ongoing: &Ongoing, wait_seconds: Option<u64>, caller: Caller) 
     drop(telling);
     match answer? {
         Answer::Over(over) => success(&over.report()),
-        Answer::Running(progress) => success(&Running {
-            run_id: ongoing.id.to_string(),
-            outcome: "running",
-            progress,
-            seconds: ongoing.since.elapsed().as_secs_f64().round(),
-            hint: "call rails_run_result with this run_id to go on waiting",
-        }),
+        Answer::Running(_) => success(&Running::of(ongoing)),
     }
 }
 
@@ -160,7 +181,14 @@ impl Drop for AbortOnDrop {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
+            .enable_prompts()
+            .enable_completions()
+            .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("coatepec", env!("CARGO_PKG_VERSION")).with_title("Coatepec"))
             .with_instructions(tools::INSTRUCTIONS)
@@ -173,6 +201,103 @@ impl ServerHandler for Handler {
     ) -> std::result::Result<ListToolsResult, ErrorData> {
         let list = ListToolsResult::with_all_items(self.tools.clone());
         Ok(list.with_ttl_ms(TOOLS_TTL_MS).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> std::result::Result<ListResourcesResult, ErrorData> {
+        let list = ListResourcesResult::with_all_items(resources::list(&self.supervisor));
+        // Runs come and go.
+        Ok(list.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> std::result::Result<ListResourceTemplatesResult, ErrorData> {
+        let list = ListResourceTemplatesResult::with_all_items(resources::templates());
+        Ok(list.with_ttl_ms(TOOLS_TTL_MS).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> std::result::Result<ReadResourceResponse, ErrorData> {
+        let result = resources::read(&self.supervisor, &request.uri).await?;
+        Ok(result.with_ttl_ms(0).with_cache_scope(CacheScope::Private).into())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let telling = Listener::Session(context.peer).tell_of_runs(self.supervisor.clone());
+        self.subscriptions.add(String::new(), telling, self.over.clone());
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> std::result::Result<(), ErrorData> {
+        let telling = Listener::Session(context.peer).tell_of(self.supervisor.clone(), request.uri.clone());
+        self.subscriptions.add(request.uri, telling, self.over.clone());
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> std::result::Result<(), ErrorData> {
+        self.subscriptions.remove(request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> std::result::Result<(), ErrorData> {
+        let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+        let mut telling = JoinSet::new();
+        for uri in uris {
+            let listener = Listener::Subscription(context.sink().clone());
+            telling.spawn(listener.tell_of(self.supervisor.clone(), uri));
+        }
+        if context.accepted().resources_list_changed == Some(true) {
+            telling.spawn(Listener::Subscription(context.sink().clone()).tell_of_runs(self.supervisor.clone()));
+        }
+        context.cancelled().await;
+        Ok(())
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> std::result::Result<ListPromptsResult, ErrorData> {
+        let list = ListPromptsResult::with_all_items(prompts::all());
+        Ok(list.with_ttl_ms(TOOLS_TTL_MS).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> std::result::Result<GetPromptResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        Ok(prompts::get(&self.supervisor, &request.name, &arguments)?.into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> std::result::Result<CompleteResult, ErrorData> {
+        let values = self.completions(&request.argument.name, &request.argument.value).await;
+        Ok(CompleteResult::new(values))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

@@ -5,7 +5,10 @@
 mod arguments;
 mod handler;
 mod progress;
+mod prompts;
+mod resources;
 pub mod schema;
+mod subscriptions;
 mod tools;
 mod transport;
 
@@ -60,7 +63,7 @@ where
 {
     let _all_its_calls = stop.clone().drop_guard();
     let transport = transport::Lines::new(reader, writer, stop.clone());
-    let handler = Handler::new(supervisor);
+    let handler = Handler::new(supervisor, stop.clone());
     let serving = handler.serve_with_ct(transport, stop.clone());
     let service = tokio::select! {
         service = serving => match service {

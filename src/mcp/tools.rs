@@ -24,6 +24,7 @@ use crate::run::report::Report;
 use crate::supervisor::board::Status;
 use crate::supervisor::call::RunArguments;
 use crate::supervisor::results::StreamName;
+use crate::supervisor::runs::Ongoing;
 
 pub(super) const SPEC_RUN: &str = "rails_spec_run";
 /// Accepted for `rails_spec_run`, and not listed.
@@ -96,6 +97,18 @@ pub(super) struct Running {
     pub(super) progress: Progress,
     pub(super) seconds: f64,
     pub(super) hint: &'static str,
+}
+
+impl Running {
+    pub(super) fn of(ongoing: &Ongoing) -> Running {
+        Running {
+            run_id: ongoing.id.to_string(),
+            outcome: "running",
+            progress: ongoing.progress().borrow().clone(),
+            seconds: ongoing.since.elapsed().as_secs_f64().round(),
+            hint: "call rails_run_result with this run_id to go on waiting",
+        }
+    }
 }
 
 /// Arguments of `rails_runtime_status`.

@@ -12,6 +12,7 @@ mod framework;
 pub mod glob;
 mod merge;
 mod near;
+pub mod overview;
 mod policy;
 mod refusal;
 pub mod roots;

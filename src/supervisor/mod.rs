@@ -27,6 +27,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -35,6 +36,8 @@ use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::journal::Entry;
 use crate::process::spawn;
+use crate::project::Rules;
+use crate::project::overview::{self, Overview};
 use crate::project::since::{anything_since, file_time};
 use crate::reading::Question;
 use crate::run::RunId;
@@ -141,6 +144,44 @@ impl Supervisor {
             };
             Error::new(Kind::RunNotFound, format!("there is no `{id}`")).hint(hint)
         })
+    }
+
+    /// Each run that waits, is under way or is kept, the last one first, and what became of it.
+    pub fn known_runs(&self) -> Vec<(RunId, Option<String>)> {
+        let all = self.office.runs.all().into_iter();
+        all.map(|(id, outcome)| (id, outcome.map(board::name))).collect()
+    }
+
+    /// Changes when a run begins or ends.
+    pub fn changes_of_runs(&self) -> watch::Receiver<()> {
+        self.office.runs.changes()
+    }
+
+    /// What kind of app it is. Nothing is booted for it.
+    ///
+    /// # Errors
+    /// What is wrong with the settings, or that there is no app any more.
+    pub async fn overview(&self) -> Result<Overview> {
+        let root = self.root.clone();
+        let look = move || Setup::at(&root).map(|setup| Overview::of(&setup.project, &setup.config));
+        spawn_blocking(look).await.map_err(panicked)?
+    }
+
+    /// The spec and test files that somebody may mean who has written this much.
+    ///
+    /// # Errors
+    /// What is wrong with the settings.
+    pub async fn completions(&self, text: &str) -> Result<Vec<String>> {
+        let (root, text) = (self.root.clone(), text.to_owned());
+        let look = move || {
+            let rules = Rules::new(&Config::load(&root)?.spec_roots);
+            let files = overview::test_files(&root, &rules);
+            Ok(overview::completions(&files, &text)
+                .into_iter()
+                .map(str::to_owned)
+                .collect())
+        };
+        spawn_blocking(look).await.map_err(panicked)?
     }
 
     /// What the app is made of. Never waits for a run.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::runs::Over;
 use crate::config::IncludeStdout;
 use crate::error::{Error, Kind, Result};
-use crate::run::output::clip;
+use crate::run::output::{Captured, clip};
 use crate::run::report::{Report, View};
 
 /// Room that a page leaves for the rest of its answer.
@@ -62,16 +62,25 @@ impl Over {
         Ok(alone.within(self.view.max_bytes))
     }
 
+    /// What is kept of what it printed.
+    pub fn output(&self, stream: StreamName) -> String {
+        self.paths.text(&self.captured(stream).text)
+    }
+
+    fn captured(&self, stream: StreamName) -> &Captured {
+        match stream {
+            StreamName::Stdout => &self.facts.stdout,
+            StreamName::Stderr => &self.facts.stderr,
+        }
+    }
+
     /// A page of what it printed.
     ///
     /// # Errors
     /// `InvalidArguments` when the text ends before `offset`.
     pub fn page(&self, stream: StreamName, offset: usize) -> Result<Page> {
-        let captured = match stream {
-            StreamName::Stdout => &self.facts.stdout,
-            StreamName::Stderr => &self.facts.stderr,
-        };
-        let text = self.paths.text(&captured.text);
+        let captured = self.captured(stream);
+        let text = self.output(stream);
         let rest = text.get(offset..).ok_or_else(|| {
             let message = format!("`offset` is {offset}, and the text has {} bytes", text.len());
             Error::new(Kind::InvalidArguments, message).hint("begin at 0 and follow `next_offset`")

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::call::RunArguments;
 use crate::error::{Error, Kind, Result};
 use crate::run::RunId;
+use crate::run::outcome::Outcome;
 use crate::run::paths::Paths;
 use crate::run::progress::{Phase, Progress};
 use crate::run::report::{Facts, Report, View};
@@ -163,7 +164,8 @@ impl Ongoing {
         }
     }
 
-    pub(super) async fn over(&self) {
+    /// Waits for its end, without a claim to it.
+    pub async fn over(&self) {
         let _ = self.ended().await;
     }
 
@@ -200,6 +202,8 @@ struct Known {
     ids: u64,
     ongoing: Vec<(RunArguments, Arc<Ongoing>)>,
     over: VecDeque<(RunId, usize, Arc<Over>)>,
+    /// Hears of each run that begins or ends.
+    changes: watch::Sender<()>,
 }
 
 impl Runs {
@@ -218,6 +222,7 @@ impl Runs {
         known.ids += 1;
         let ongoing = Arc::new(Ongoing::new(RunId(known.ids), asked));
         known.ongoing.push((arguments.clone(), Arc::clone(&ongoing)));
+        known.changes.send_replace(());
         ongoing
     }
 
@@ -228,6 +233,7 @@ impl Runs {
         if let Some(over) = over {
             known.keep(id, Arc::clone(over));
         }
+        known.changes.send_replace(());
     }
 
     pub(super) fn ongoing(&self, id: RunId) -> Option<Arc<Ongoing>> {
@@ -242,6 +248,23 @@ impl Runs {
         found.map(|(_, _, over)| Arc::clone(over))
     }
 
+    pub(super) fn changes(&self) -> watch::Receiver<()> {
+        lock(&self.0).changes.subscribe()
+    }
+
+    /// Those under way or waiting, and those that are kept, the last one first.
+    pub(super) fn all(&self) -> Vec<(RunId, Option<Outcome>)> {
+        let known = lock(&self.0);
+        let ongoing = known.ongoing.iter().map(|(_, ongoing)| (ongoing.id, None));
+        let over = known
+            .over
+            .iter()
+            .map(|(id, _, over)| (*id, Some(over.facts.verdict.outcome)));
+        let mut all: Vec<_> = ongoing.chain(over).collect();
+        all.sort_unstable_by_key(|(id, _)| std::cmp::Reverse(*id));
+        all
+    }
+
     /// The last one of them first.
     pub(super) fn kept(&self) -> Vec<RunId> {
         lock(&self.0).over.iter().rev().map(|(id, ..)| *id).collect()
@@ -254,6 +277,7 @@ impl Default for Known {
             ids: RunId::before_the_first(SystemTime::now()).0,
             ongoing: Vec::new(),
             over: VecDeque::new(),
+            changes: watch::Sender::default(),
         }
     }
 }

@@ -6,7 +6,7 @@ use super::schema::violations;
 
 /// A JSON-RPC response to `tools/call`.
 #[derive(Debug, Clone)]
-pub(crate) struct Response(pub(super) Value);
+pub(crate) struct Response(pub(crate) Value);
 
 impl Response {
     /// The structured half of a success. Both halves must say the same, and the structured one must be as declared.
