@@ -71,6 +71,9 @@ const ALL: &[Kind] = &[
 ];
 
 impl Kind {
+    /// All of them.
+    pub const ALL: &[Kind] = ALL;
+
     /// The stable code, in snake case.
     pub fn code(self) -> &'static str {
         match self {

@@ -2,11 +2,16 @@
 //! subcommand, Coatepec serves MCP over stdio.
 
 mod completions;
+mod control;
+mod doctor;
 pub mod init;
 mod log;
 mod man;
+mod reading;
 pub mod render;
+pub mod run;
 mod serve;
+mod session;
 mod terminal;
 
 use std::ffi::OsString;
@@ -25,10 +30,10 @@ use terminal::Terminal;
 
 /// Runs exactly the specs you name in a warm, contained Rails process, over MCP or from the shell.
 ///
-/// It serves MCP on stdin and stdout, for a client such as a coding agent, until the client closes its end or TERM, INT or
-/// HUP comes. Nothing is left of what it started, however it ends. `.coatepec.yml` in the root says what is different
-/// in a project. COATEPEC_LOG=info tells more on stderr. Status: 0; 2 for what is wrong with the command line or the
-/// project; 70 for what is wrong with Coatepec.
+/// Without a subcommand it serves MCP on stdin and stdout, for a client such as a coding agent, until the client closes its
+/// end or TERM, INT or HUP comes. Nothing is left of what it started, however it ends. `.coatepec.yml` in the root says what
+/// is different in a project. COATEPEC_LOG=info tells more on stderr. Status: 0; 2 for what is wrong with the command line or
+/// the project; 70 for what is wrong with Coatepec.
 #[derive(Debug, Parser)]
 #[command(name = "coatepec", version, about, max_term_width = 100)]
 struct Arguments {
@@ -50,6 +55,16 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(run::Run),
+    Status(reading::Status),
+    Routes(reading::Routes),
+    Model(reading::Model),
+    Controller(reading::Controller),
+    Schema(reading::Schema),
+    Check(reading::Check),
+    Restart(control::Restart),
+    Stop(control::Stop),
+    Doctor(doctor::Doctor),
     Init(init::Init),
     Log(log::Log),
     Completions(completions::Completions),
@@ -60,6 +75,8 @@ enum Command {
 #[derive(Debug)]
 struct Context {
     root: Option<PathBuf>,
+    /// Use the server that everybody else of this checkout uses.
+    share: bool,
     terminal: Terminal,
 }
 
@@ -101,9 +118,23 @@ fn execute(arguments: Arguments, terminal: Terminal) -> Result<ExitCode> {
         share: !arguments.no_share,
     };
     let Arguments { root, command, .. } = arguments;
-    let context = Context { root, terminal };
+    let context = Context {
+        root,
+        share: manner.share,
+        terminal,
+    };
     match command {
         None => serve::serve(context.root.as_deref(), manner).map(|()| ExitCode::SUCCESS),
+        Some(Command::Run(arguments)) => run::run(&arguments, &context),
+        Some(Command::Status(arguments)) => reading::status(&arguments, &context),
+        Some(Command::Routes(arguments)) => reading::routes(&arguments, &context),
+        Some(Command::Model(arguments)) => reading::model(&arguments, &context),
+        Some(Command::Controller(arguments)) => reading::controller(&arguments, &context),
+        Some(Command::Schema(arguments)) => reading::schema(&arguments, &context),
+        Some(Command::Check(arguments)) => reading::check(&arguments, &context),
+        Some(Command::Restart(arguments)) => control::restart(&arguments, &context),
+        Some(Command::Stop(arguments)) => control::stop(&arguments, &context),
+        Some(Command::Doctor(arguments)) => doctor::doctor(&arguments, &context),
         Some(Command::Init(arguments)) => init::init(&arguments, &context),
         Some(Command::Log(arguments)) => log::log(&arguments, &context),
         Some(Command::Completions(arguments)) => completions::completions(&arguments, &terminal),
@@ -112,7 +143,7 @@ fn execute(arguments: Arguments, terminal: Terminal) -> Result<ExitCode> {
 }
 
 /// The command line as data, for completions and manual pages.
-fn definition() -> clap::Command {
+pub fn definition() -> clap::Command {
     Arguments::command()
 }
 

@@ -6,19 +6,34 @@ use super::render;
 use super::render::style::{Choice, Style};
 use crate::error::Error;
 
+/// What is known of a stream that is no terminal.
+const USUAL_WIDTH: usize = 100;
+
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terminal {
     pub(super) out: Style,
     pub(super) err: Style,
+    /// Columns of a line of what goes on.
+    pub(super) width: usize,
+    /// Columns of a line of what was asked for; none when it goes to a file or another program.
+    pub(super) width_of_out: Option<usize>,
+    /// Whether somebody watches stderr, so that a line may be drawn over.
+    pub(super) watched: bool,
 }
 
 impl Terminal {
     pub(super) fn new(choice: Choice) -> Terminal {
         let (out, err) = (std::io::stdout(), std::io::stderr());
         let variable = |name: &str| std::env::var_os(name);
+        let columns =
+            |size: Option<(terminal_size::Width, terminal_size::Height)>| size.map(|(width, _)| width.0.into());
+        let width_of_out = columns(terminal_size::terminal_size_of(&out));
         Terminal {
             out: Style::chosen(choice, out.is_terminal(), &variable),
             err: Style::chosen(choice, err.is_terminal(), &variable),
+            width: columns(terminal_size::terminal_size_of(&err)).unwrap_or(USUAL_WIDTH),
+            width_of_out,
+            watched: err.is_terminal() && variable("TERM").is_none_or(|term| term != "dumb"),
         }
     }
 

@@ -29,6 +29,15 @@ pub fn too_long() -> String {
     transport::too_long()
 }
 
+/// The tools as `tools/list` has them.
+pub fn listed() -> Vec<Value> {
+    let tools = tools::all();
+    tools
+        .iter()
+        .map(|tool| serde_json::to_value(tool).unwrap_or_default())
+        .collect()
+}
+
 /// Whether a call of this tool may be made twice without anybody noticing.
 pub fn reads_only(tool: &str) -> bool {
     tools::all()

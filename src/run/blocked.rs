@@ -1,18 +1,18 @@
 //! What the sandbox refused to a run, rolled up by what it was and the example that was running. Pure.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Different ones that are kept.
 const MOST: usize = 50;
 
 /// What was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     Network,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Refused {
     pub kind: Kind,
     /// An address with its port, or what else was asked for.

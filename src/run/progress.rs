@@ -1,13 +1,13 @@
 //! How far a run has come, for whoever does not want to wait in silence. Pure.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::worker::protocol::{ExampleStatus, RunEvent};
 
 /// Failed examples that are named while the run goes on; the report has all of them.
 const NAMED: usize = 100;
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Waits for its turn.
@@ -20,11 +20,11 @@ pub enum Phase {
     Running,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Progress {
     pub phase: Phase,
     /// Calls that are served before this one.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub ahead: usize,
     /// Examples that were selected, once that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,11 +35,11 @@ pub struct Progress {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current: Option<String>,
     /// The first that failed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Failed>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Failed {
     /// The selector that runs exactly it.
     pub rerun: String,

@@ -3,10 +3,14 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 
+use coatepec::cli::render::checkup::{Finding, State};
 use coatepec::cli::render::style::{Choice, Style, harmless};
-use coatepec::cli::render::{diff, error};
+use coatepec::cli::render::{checkup, data, diff, error, junit, progress, report, source};
 use coatepec::config::Config;
 use coatepec::error::{Error, Kind};
+use coatepec::run::outcome::Outcome;
+use coatepec::run::progress::{Phase, Progress};
+use coatepec::run::report::{Report, Summary};
 use serde_json::json;
 
 #[test]
@@ -87,4 +91,230 @@ fn a_diff_shows_what_changes_with_three_lines_around() {
     assert_eq!(diff::between("f", "a\n", "a\n", Style::PLAIN), "");
     let coloured = diff::coloured("-a\n+b\n c", Style::COLOURED);
     assert_eq!(coloured, "\x1b[31m-a\x1b[0m\n\x1b[32m+b\x1b[0m\n c");
+}
+
+fn progress() -> Progress {
+    Progress {
+        phase: Phase::Running,
+        examples: Some(40),
+        finished: 10,
+        failures: 2,
+        current: Some("Widget is\nvalid".to_owned()),
+        ..Progress::default()
+    }
+}
+
+#[test]
+fn the_progress_line_tells_the_numbers_and_fits_the_terminal() {
+    let line = progress::line(&progress(), 3, 0, 80, Style::PLAIN);
+    assert_eq!(line, "⠋ 10/40 ━━━━━━━━━━━━━━━━━━━━━━━━  2 failed  Widget is valid");
+    let line = progress::line(&progress(), 3, 1, 50, Style::PLAIN);
+    assert_eq!(line, "⠙ 10/40 ━━━━━━━━━━━━━━━━━━━━━━━━  2 failed  Widge…");
+    let booting = progress::line(&Progress::default(), 3, 0, 80, Style::PLAIN);
+    assert_eq!(booting, "⠋ queued (3 s)");
+}
+
+#[test]
+fn of_the_bar_as_much_is_green_as_is_done() {
+    let line = progress::line(
+        &Progress {
+            failures: 0,
+            ..progress()
+        },
+        3,
+        0,
+        80,
+        Style::COLOURED,
+    );
+    assert!(
+        line.contains("\x1b[32m━━━━━━\x1b[0m\x1b[2m━━━━━━━━━━━━━━━━━━\x1b[0m"),
+        "{line:?}"
+    );
+}
+
+#[test]
+fn an_excerpt_has_two_lines_around_the_one_that_matters() {
+    let text = "a\nb\nc\nd\ne\nf\n";
+    let shown = source::excerpt(text, 4, Style::PLAIN);
+    assert_eq!(shown, "  2 │ b\n  3 │ c\n▸ 4 │ d\n  5 │ e\n  6 │ f\n");
+    assert_eq!(source::excerpt(text, 1, Style::PLAIN), "▸ 1 │ a\n  2 │ b\n  3 │ c\n");
+    assert_eq!(source::excerpt(text, 7, Style::PLAIN), "", "the file is shorter by now");
+    assert_eq!(source::excerpt(text, 0, Style::PLAIN), "");
+}
+
+#[test]
+fn only_places_in_the_app_are_read() {
+    let place = source::place;
+    assert_eq!(place("spec/a_spec.rb:16:in 'block'"), Some(("spec/a_spec.rb", 16)));
+    for outside in [
+        "/etc/x.rb:1",
+        "[rails] a.rb:1:in 'b'",
+        "../a.rb:1",
+        "a/../../b.rb:2",
+        "a.rb",
+        "a.rb:x",
+        "~/a.rb:1",
+    ] {
+        assert_eq!(place(outside), None, "{outside}");
+    }
+}
+
+#[test]
+fn fields_are_below_each_other_and_lists_of_alike_things_are_tables() {
+    let answer = json!({
+        "state": "ready", "queued": 0, "empty": [], "flags": [true, null],
+        "runs": {"modes": {"fork": 2}},
+        "columns": [{"name": "id", "null": false}, {"name": "title", "limit": 80, "null": true}],
+    });
+    let shown = data::show(&answer, None, Style::PLAIN);
+    assert_eq!(
+        shown,
+        "state   ready\nqueued  0\nempty   –\nflags   yes, –\nruns\n  modes\n    fork  2\n\
+         columns\n  name   null  limit\n  id     no\n  title  yes   80\n"
+    );
+}
+
+#[test]
+fn rows_with_named_columns_are_one_table_without_columns_that_say_nothing() {
+    let answer = json!({"columns": ["verb", "path", "engine"], "rows": [["GET", "/a", null], ["POST", "/long", null]]});
+    let shown = data::show(&answer, None, Style::PLAIN);
+    assert_eq!(shown, "verb  path\nGET   /a\nPOST  /long\n");
+}
+
+#[test]
+fn a_table_is_narrowed_to_the_terminal_at_its_widest_column() {
+    let answer = json!({"rows": [["GET", "a".repeat(100)]], "columns": ["verb", "path"]});
+    let shown = data::show(&answer, Some(30), Style::PLAIN);
+    assert!(shown.lines().all(|line| line.chars().count() <= 30), "{shown}");
+    assert!(shown.contains("GET   aaaaaaa"), "{shown}");
+    assert!(shown.contains('…'), "{shown}");
+}
+
+#[test]
+fn the_width_is_counted_in_columns_and_not_in_characters() {
+    assert_eq!(data::cut("日本語", 6), "日本語");
+    assert_eq!(data::cut("日本語", 5), "日本…");
+    assert_eq!(data::cut("abc", 2), "a…");
+}
+
+fn report() -> Report {
+    let failure = json!({
+        "id": "spec/a_spec.rb[1:2]", "description": "A fails", "file": "spec/a_spec.rb", "line": 15,
+        "rerun": "spec/a_spec.rb[1:2]", "class": "RSpec::Expectations::ExpectationNotMetError",
+        "message": "\nexpected: 1\n     got: 2\n", "diff": "@@ -1 +1 @@\n-1\n+2",
+        "backtrace": ["spec/a_spec.rb:16:in 'block'"], "seconds": 0.5,
+        "also": [{"id": "spec/a_spec.rb[1:3]", "description": "A fails, too"}],
+    });
+    let report = json!({
+        "run_id": "run-1", "outcome": "failed", "mode": "fork", "seed": 7, "command": "bundle exec rspec spec/a_spec.rb",
+        "summary": {"examples": 4, "failures": 2, "pending": 1, "errors_outside": 0, "not_run": 0, "seconds": 1.25},
+        "failures": [failure], "timing": {"boot": 0.0, "wait": 0.0, "load": 0.0, "run": 1.25},
+        "pending": [{"id": "spec/a_spec.rb[1:4]", "description": "A waits", "reason": "later"}],
+        "warnings": ["coverage is silenced"],
+    });
+    serde_json::from_value(report).unwrap()
+}
+
+#[test]
+fn a_failure_has_its_place_message_diff_source_and_the_command_that_runs_it_again() {
+    let excerpt = |frame: &str| source::excerpt("a\nb\nc\n", usize::from(frame.starts_with("spec/")) * 2, Style::PLAIN);
+    let shown = report::body(&report(), &excerpt, Style::PLAIN);
+    assert_eq!(
+        shown,
+        "\n1. A fails\n   spec/a_spec.rb:15\n\n   expected: 1\n        got: 2\n\n   @@ -1 +1 @@\n   -1\n   +2\n\n     1 │ a\n   \
+         ▸ 2 │ b\n     3 │ c\n\n   spec/a_spec.rb:16:in 'block'\n   also: A fails, too (spec/a_spec.rb[1:3])\n   rerun: \
+         coatepec run 'spec/a_spec.rb[1:2]'\n\npending A waits (later)\nwarning coverage is silenced\n"
+    );
+}
+
+#[test]
+fn the_last_line_says_the_outcome_the_counts_and_how_it_was_run() {
+    let shown = report::summary(&report(), Style::PLAIN);
+    assert_eq!(
+        shown,
+        "failed: 4 examples, 2 failed, 1 pending in 1.25 s (warm; seed 7)\n"
+    );
+    let late = Report {
+        outcome: Outcome::TimedOut,
+        reason: Some("the deadline passed in spec/a_spec.rb[1:1]".to_owned()),
+        hint: Some("see `threads`".to_owned()),
+        ..report()
+    };
+    let shown = report::summary(&late, Style::PLAIN);
+    assert!(shown.starts_with("timed out: "), "{shown}");
+    assert!(
+        shown.ends_with("\nthe deadline passed in spec/a_spec.rb[1:1]\nhint: see `threads`\n"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn junit_has_the_numbers_of_the_run_and_a_case_for_each_example_that_is_told() {
+    let xml = junit::junit(&report());
+    let suite = r#"<testsuite name="coatepec" tests="4" failures="2" errors="0" skipped="1" time="1.250000">"#;
+    assert!(xml.contains(suite), "{xml}");
+    assert_eq!(xml.matches("<testcase ").count(), 3, "{xml}");
+    assert_eq!(xml.matches("<failure ").count(), 2, "{xml}");
+    assert!(xml.contains(r#"<skipped message="later"/>"#), "{xml}");
+    assert!(
+        xml.contains(r#"classname="spec.a_spec" name="A fails" file="spec/a_spec.rb" time="0.500000""#),
+        "{xml}"
+    );
+}
+
+#[test]
+fn junit_of_a_run_that_did_not_come_to_its_end_is_not_green() {
+    let crashed = Report {
+        outcome: Outcome::Crashed,
+        reason: Some("killed by SEGV & \u{1b}<gone>".to_owned()),
+        failures: Vec::new(),
+        summary: Summary::default(),
+        ..report()
+    };
+    let xml = junit::junit(&crashed);
+    assert!(xml.contains(r#"errors="1""#), "{xml}");
+    assert!(
+        xml.contains("<error message=\"killed by SEGV &amp; \u{fffd}&lt;gone&gt;\"/>"),
+        "{xml}"
+    );
+}
+
+#[test]
+fn each_finding_of_the_doctor_has_its_fix_below_it() {
+    let findings = [
+        Finding::ok("ruby", "3.3"),
+        Finding::failed("migrations", "1 pending:\n20250101", "bin/rails db:migrate"),
+        Finding::skipped("boot", "later"),
+    ];
+    assert_eq!(
+        checkup::checkup(&findings, Style::PLAIN),
+        "✓ ruby        3.3\n✗ migrations  1 pending:\n              20250101\n              → bin/rails db:migrate\n\
+         – boot        later\n\n1 to mend, 0 to look at\n"
+    );
+}
+
+#[test]
+fn the_doctor_reads_forks_sandbox_and_migrations_from_what_tools_say() {
+    assert_eq!(checkup::forks(&json!({})).state, State::Skipped);
+    assert_eq!(checkup::forks(&json!({"forking": {"safe": true}})).state, State::Ok);
+    let threads = json!(["poller (config/initializers/p.rb:3)"]);
+    let spawned = checkup::forks(&json!({"forking": {"safe": false, "reason": "a thread", "extra_threads": threads}}));
+    assert_eq!(spawned.state, State::Warning);
+    assert!(
+        spawned.told.contains("poller (config/initializers/p.rb:3)"),
+        "{}",
+        spawned.told
+    );
+    let partial = json!({"sandbox": {"mode": "standard", "parts": [
+        {"part": "limits", "enforced": "full"}, {"part": "network", "enforced": "none", "why": "old kernel"},
+    ]}});
+    let partial = checkup::sandbox(&partial);
+    assert_eq!(partial.state, State::Warning);
+    assert_eq!(partial.told, "standard\nlimits: full\nnetwork: none (old kernel)");
+    assert_eq!(checkup::migrations(&json!({"pending_count": 0})).state, State::Ok);
+    let pending = checkup::migrations(&json!({"pending_count": 1, "pending_migrations": ["20250101_a"]}));
+    assert_eq!(
+        (pending.state, pending.told.as_str()),
+        (State::Failed, "1 pending: 20250101_a")
+    );
 }

@@ -61,6 +61,19 @@ const CRATES: &[(&str, &[&str], &str)] = &[
 
 /// Files that take data and the clock as arguments.
 const PURE: &[&str] = &[
+    "cli/init/edit",
+    "cli/init/hosts",
+    "cli/render/checkup",
+    "cli/render/data",
+    "cli/render/diff",
+    "cli/render/error",
+    "cli/render/junit",
+    "cli/render/progress",
+    "cli/render/report",
+    "cli/render/source",
+    "cli/render/style",
+    "cli/run/concerned",
+    "cli/run/exit",
     "daemon/key",
     "daemon/relay",
     "run/advice",

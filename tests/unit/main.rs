@@ -3,8 +3,10 @@
 mod changes;
 mod cli_init;
 mod cli_render;
+mod cli_run;
 mod command;
 mod config;
+mod docs;
 mod environment;
 mod errors;
 mod freshness;

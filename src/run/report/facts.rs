@@ -1,6 +1,6 @@
 //! What is known of a run that is over, and what of it a caller wants to see.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{CrashedFork, Leftover, SkippedPath, Timing};
 use crate::config::IncludeStdout;
@@ -13,7 +13,7 @@ use crate::run::output::Captured;
 use crate::worker::protocol::Failure;
 
 /// How the process of a run came to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Forked from the warm zygote.

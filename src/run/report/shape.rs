@@ -1,12 +1,12 @@
 //! The answer of a run, field by field.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Mode;
 use crate::run::blocked::Refused;
 use crate::run::outcome::Outcome;
 
-#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Report {
     pub run_id: String,
     pub outcome: Outcome,
@@ -77,7 +77,7 @@ pub struct Report {
     pub timing: Timing,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Summary {
     pub examples: u32,
     pub failures: u32,
@@ -90,7 +90,7 @@ pub struct Summary {
     pub seconds: f64,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FailureReport {
     pub id: String,
     pub description: String,
@@ -119,7 +119,7 @@ pub struct FailureReport {
     pub pending_fixed: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ErrorReport {
     pub class: String,
     pub message: String,
@@ -131,13 +131,13 @@ pub struct ErrorReport {
     pub backtrace: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct OutsideReport {
     pub context: String,
     pub error: ErrorReport,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ExampleReport {
     pub id: String,
     pub description: String,
@@ -145,21 +145,21 @@ pub struct ExampleReport {
     pub seconds: Option<f64>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PendingReport {
     pub id: String,
     pub description: String,
     pub reason: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ThreadReport {
     pub name: String,
     pub status: String,
     pub backtrace: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Stream {
     pub text: String,
     /// Bytes written by the run.
@@ -168,26 +168,26 @@ pub struct Stream {
     pub dropped: u64,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CrashedFork {
     pub signal: String,
     /// The first 4 KiB of what it wrote there.
     pub stderr: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Leftover {
     pub pid: i32,
     pub command: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SkippedPath {
     pub path: String,
     pub reason: String,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Cut {
     /// Entries left out, by list; of failures also the ones that are like one that is told.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -213,7 +213,7 @@ fn is_zero(count: &usize) -> bool {
 }
 
 /// Seconds. `boot` and `load` are zero when everything was warm.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Timing {
     /// Booting or reloading the app.
     pub boot: f64,

@@ -12,6 +12,7 @@
 
 mod app;
 mod check;
+mod commandline;
 mod golden;
 mod held;
 mod response;

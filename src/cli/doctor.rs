@@ -1,0 +1,259 @@
+//! `coatepec doctor`: what keeps this app from being tested well on this machine, and what to do about it.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::Context;
+use super::init::edit::{Edit, edit};
+use super::init::hosts::{ALL, Host};
+use super::render::checkup::{self, Finding, State};
+use super::session::{ask, within};
+use crate::config::{Config, FILE};
+use crate::daemon::client::Client;
+use crate::error::{Error, Result};
+use crate::project::Project;
+use crate::worker::environment::clean;
+use crate::worker::ruby::{self, RubyCommand};
+
+/// Check what runs need: Ruby, Bundler, boot, database, forks, sandbox, clients
+///
+/// Boots the app. Ends with status 1 if something has to be mended.
+#[derive(Debug, clap::Args)]
+pub(super) struct Doctor {
+    /// Tell it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Directories below `spec` or `test` in which a test is looked for.
+const DEPTH: usize = 6;
+
+/// What no example is called.
+const NO_EXAMPLE: &str = "coatepec doctor: no example is called that";
+
+pub(super) fn doctor(arguments: &Doctor, context: &Context) -> Result<ExitCode> {
+    let root = context.root()?;
+    let mut findings = vec![project(&root)];
+    let config = Config::load(&root);
+    findings.push(configuration(&root, &config));
+    let config = config.unwrap_or_default();
+    let ruby = ruby::resolve(&root, &clean(std::env::vars_os()), config.ruby_command.as_deref());
+    findings.extend(ruby_and_bundler(&root, &ruby));
+    findings.extend(inside(context));
+    findings.extend(ALL.iter().filter_map(|host| client(*host, &root)));
+    let failed = findings.iter().any(|finding| finding.state == State::Failed);
+    let text = match arguments.json {
+        true => json!({ "ok": !failed, "findings": findings }).to_string() + "\n",
+        false => checkup::checkup(&findings, context.terminal.out),
+    };
+    context.terminal.say(&text);
+    Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn project(root: &Path) -> Finding {
+    let config = Config::load(root).unwrap_or_default();
+    match Project::at(root, &config) {
+        Ok(project) => Finding::ok(
+            "project",
+            format!("{} (boots {})", root.display(), project.boot.display()),
+        ),
+        Err(error) => of_error("project", &error),
+    }
+}
+
+fn configuration(root: &Path, config: &Result<Config>) -> Finding {
+    match config {
+        Err(error) => of_error("configuration", error),
+        Ok(_) if root.join(FILE).exists() => Finding::ok("configuration", format!("{FILE} is understood")),
+        Ok(_) => Finding::ok("configuration", format!("no {FILE}: everything has its default")),
+    }
+}
+
+fn ruby_and_bundler(root: &Path, ruby: &Result<RubyCommand>) -> Vec<Finding> {
+    let ruby = match ruby {
+        Ok(ruby) => ruby,
+        Err(error) => return vec![of_error("ruby", error), Finding::skipped("bundler", "no Ruby yet")],
+    };
+    let words: Vec<String> = ruby
+        .argv
+        .iter()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let found = Finding::ok("ruby", format!("{} (by {})", words.join(" "), ruby.manager));
+    vec![found, bundler(root, &words)]
+}
+
+fn bundler(root: &Path, command: &[String]) -> Finding {
+    let gemfile = root.join("Gemfile").exists() || std::env::var_os("BUNDLE_GEMFILE").is_some();
+    let bundled = command.iter().any(|word| word == "exec");
+    match (gemfile, bundled, root.join("Gemfile.lock").exists()) {
+        (false, ..) => Finding::ok("bundler", "no Gemfile: gems are taken as they are installed"),
+        (true, false, _) => Finding::warning(
+            "bundler",
+            "there is a Gemfile, and no `bundle` beside Ruby",
+            "gem install bundler",
+        ),
+        (true, true, true) => Finding::ok("bundler", "Gemfile and Gemfile.lock are there"),
+        (true, true, false) => Finding::warning("bundler", "there is no Gemfile.lock", "bundle install"),
+    }
+}
+
+/// What only the booted app can tell.
+fn inside(context: &Context) -> Vec<Finding> {
+    let told = within(context, async |client, root| Ok(booted(client, root).await));
+    told.unwrap_or_else(|error| vec![of_error("server", &error)])
+}
+
+async fn booted(client: &Client, root: &Path) -> Vec<Finding> {
+    let status = match ask(client, "rails_runtime_status", json!({ "boot": true })).await {
+        Ok(status) => status,
+        Err(error) => return not_booted(&error),
+    };
+    let mut findings = vec![boot(&status)];
+    findings.extend(database(
+        ask(client, "rails_schema", json!({ "detail": "names", "limit": 1 })).await,
+    ));
+    findings.push(helper(client, root).await);
+    // Now it has been decided whether to fork.
+    let status = ask(client, "rails_runtime_status", json!({})).await.unwrap_or(status);
+    findings.push(checkup::forks(&status));
+    findings.push(checkup::sandbox(&status));
+    findings
+}
+
+fn not_booted(error: &Error) -> Vec<Finding> {
+    let rest = ["database", "migrations", "test helper", "fork safety", "sandbox"];
+    let skipped = rest.map(|check| Finding::skipped(check, "the app does not boot"));
+    std::iter::once(of_error("boot", error)).chain(skipped).collect()
+}
+
+/// Loads the test helper and a test file, and runs none of its examples.
+async fn helper(client: &Client, root: &Path) -> Finding {
+    let check = "test helper";
+    let Some(file) = ["spec", "test"]
+        .iter()
+        .find_map(|dir| a_test(root, Path::new(dir), DEPTH))
+    else {
+        return Finding::skipped(check, "there is no test to load it with");
+    };
+    let asked = json!({ "paths": [file], "example": NO_EXAMPLE, "wait_seconds": 900 });
+    match ask(client, "rails_spec_run", asked).await {
+        Err(error) => of_error(check, &error),
+        Ok(report) if report["outcome"] == "no_examples" => Finding::ok(check, format!("loaded, with {file}")),
+        Ok(report) => {
+            let text = |value: &Value| value.as_str().map(str::to_owned);
+            let error =
+                text(&report["error"]["message"]).or_else(|| text(&report["errors_outside"][0]["error"]["message"]));
+            let told = error.or_else(|| text(&report["reason"])).unwrap_or_default();
+            let fix = text(&report["hint"]).unwrap_or_else(|| format!("coatepec run {file}"));
+            Finding::failed(
+                check,
+                format!("{}: {told}", text(&report["outcome"]).unwrap_or_default()),
+                fix,
+            )
+        }
+    }
+}
+
+/// The first test file in or below a directory of the app.
+fn a_test(root: &Path, dir: &Path, depth: usize) -> Option<String> {
+    let mut entries: Vec<_> = root.join(dir).read_dir().ok()?.flatten().collect();
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    let is_test = |name: &str| name.ends_with("_spec.rb") || name.ends_with("_test.rb");
+    let named = |entry: &std::fs::DirEntry| entry.file_name().into_string().ok();
+    let file = entries
+        .iter()
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    if let Some(name) = file.filter_map(named).find(|name| is_test(name)) {
+        return Some(dir.join(name).to_string_lossy().into_owned());
+    }
+    let below = entries
+        .iter()
+        .filter(|entry| depth > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    below
+        .filter_map(named)
+        .find_map(|name| a_test(root, &dir.join(name), depth - 1))
+}
+
+fn boot(status: &Value) -> Finding {
+    let version = |name: &str| {
+        let version = status["versions"][name].as_str()?;
+        Some(format!("{name} {version}"))
+    };
+    let versions: Vec<String> = ["ruby", "rails", "rspec", "minitest"]
+        .into_iter()
+        .filter_map(version)
+        .collect();
+    let seconds = status["boot_seconds"].as_f64().unwrap_or(0.0);
+    let told = format!("in {seconds:.1} s: {}", versions.join(", "));
+    match status["eager_load_error"].as_str() {
+        None => Finding::ok("boot", told),
+        Some(error) => Finding::warning(
+            "boot",
+            format!("{told}\nnot all of its code can be loaded: {error}"),
+            "mend it: a test that needs that code will fail",
+        ),
+    }
+}
+
+fn database(schema: Result<Value>) -> Vec<Finding> {
+    match schema {
+        Err(error) => vec![
+            of_error("database", &error),
+            Finding::skipped("migrations", "no database"),
+        ],
+        Ok(schema) if schema["source"] == "database" => {
+            let tables = schema["matched"].as_u64().unwrap_or(0);
+            vec![
+                Finding::ok("database", format!("{tables} tables")),
+                checkup::migrations(&schema),
+            ]
+        }
+        Ok(schema) => {
+            let source = schema["source"].as_str().unwrap_or("a file").to_owned();
+            let unreachable = Finding::warning(
+                "database",
+                format!("the test database could not be read; the schema is known from {source}"),
+                "start it, or create it: RAILS_ENV=test bin/rails db:prepare",
+            );
+            vec![unreachable, checkup::migrations(&schema)]
+        }
+    }
+}
+
+/// Nothing of a client that nobody uses here.
+fn client(host: Host, root: &Path) -> Option<Finding> {
+    if !host.traces().iter().any(|trace| root.join(trace).exists()) {
+        return None;
+    }
+    let file = host.file();
+    let text = std::fs::read_to_string(root.join(file)).unwrap_or_default();
+    let set_up = format!(
+        "coatepec init {}",
+        clap::ValueEnum::to_possible_value(&host)?.get_name()
+    );
+    Some(match edit(&text, host, &host.entry("coatepec", ""), false) {
+        Ok(Edit::Unchanged) => Finding::ok("client", format!("{}: {file}", host.title())),
+        Ok(Edit::Different) => Finding::ok("client", format!("{}: {file}, in its own way", host.title())),
+        Ok(Edit::Changed(_)) => Finding::warning(
+            "client",
+            format!("{} does not start Coatepec here", host.title()),
+            set_up,
+        ),
+        Err(error) => Finding::failed(
+            "client",
+            format!("{}: {file} is not understood: {error}", host.title()),
+            "mend the file",
+        ),
+    })
+}
+
+fn of_error(check: &'static str, error: &Error) -> Finding {
+    let fix = error
+        .hint
+        .clone()
+        .unwrap_or_else(|| "mend it, and look again".to_owned());
+    Finding::failed(check, error.to_string(), fix)
+}

@@ -1,0 +1,170 @@
+//! What `coatepec doctor` has found, and what to do about it.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::style::{Style, harmless};
+
+/// How it stands with one thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    Ok,
+    /// It works, but less well than it could.
+    Warning,
+    /// Runs fail because of it.
+    Failed,
+    /// It can't be told before something else is mended.
+    Skipped,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub check: &'static str,
+    pub state: State,
+    /// What is so.
+    pub told: String,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
+}
+
+impl Finding {
+    pub fn ok(check: &'static str, told: impl Into<String>) -> Finding {
+        Finding::new(check, State::Ok, told, None)
+    }
+
+    pub fn skipped(check: &'static str, told: impl Into<String>) -> Finding {
+        Finding::new(check, State::Skipped, told, None)
+    }
+
+    pub fn warning(check: &'static str, told: impl Into<String>, fix: impl Into<String>) -> Finding {
+        Finding::new(check, State::Warning, told, Some(fix.into()))
+    }
+
+    pub fn failed(check: &'static str, told: impl Into<String>, fix: impl Into<String>) -> Finding {
+        Finding::new(check, State::Failed, told, Some(fix.into()))
+    }
+
+    fn new(check: &'static str, state: State, told: impl Into<String>, fix: Option<String>) -> Finding {
+        let told = told.into();
+        Finding {
+            check,
+            state,
+            told,
+            fix,
+        }
+    }
+}
+
+/// A line per finding, the fix below it, and a line that sums up.
+pub fn checkup(findings: &[Finding], style: Style) -> String {
+    let names = findings.iter().map(|finding| finding.check.len()).max().unwrap_or(0);
+    let mut text: String = findings.iter().map(|found| line(found, names, style)).collect();
+    let count = |state: State| findings.iter().filter(|finding| finding.state == state).count();
+    let summary = match (count(State::Failed), count(State::Warning)) {
+        (0, 0) => style.green("everything is well"),
+        (0, warnings) => style.yellow(&format!("it works; {warnings} to look at")),
+        (failed, warnings) => style.red(&format!("{failed} to mend, {warnings} to look at")),
+    };
+    text += &format!("\n{summary}\n");
+    text
+}
+
+fn line(finding: &Finding, names: usize, style: Style) -> String {
+    let mark = match finding.state {
+        State::Ok => style.green("✓"),
+        State::Warning => style.yellow("!"),
+        State::Failed => style.red("✗"),
+        State::Skipped => style.dim("–"),
+    };
+    let below = format!("\n{}", " ".repeat(names + 4));
+    let told = harmless(&finding.told).trim().replace('\n', &below);
+    let name = format!("{:names$}", finding.check);
+    let mut line = format!("{mark} {}  {told}\n", style.bold(&name));
+    if let Some(fix) = &finding.fix {
+        let fix = harmless(fix).replace('\n', &below);
+        line += &format!("{}{} {fix}\n", " ".repeat(names + 4), style.cyan("→"));
+    }
+    line
+}
+
+/// What the status says about forks, after a run that had the choice.
+pub fn forks(status: &Value) -> Finding {
+    let check = "fork safety";
+    let forking = &status["forking"];
+    let listening = texts(&status["listening"]);
+    let listens = match listening.as_slice() {
+        [] => String::new(),
+        places => format!("\nthe boot listens on {}; runs don't", places.join(", ")),
+    };
+    let threads = texts(&forking["extra_threads"]);
+    let threads = match threads.as_slice() {
+        [] => String::new(),
+        threads => format!("\nthreads that came after the boot: {}", threads.join(", ")),
+    };
+    match forking["safe"].as_bool() {
+        None => Finding::skipped(check, format!("no run has had the choice yet{listens}")),
+        Some(true) => Finding::ok(check, format!("runs are forked from the warm process{listens}")),
+        Some(false) => Finding::warning(
+            check,
+            format!(
+                "each run is a fresh process: {}{threads}{listens}",
+                forking["reason"].as_str().unwrap_or_default()
+            ),
+            "start threads on first use instead of in the test helper; leave out of the test environment what loads a gem \
+             that does not survive a fork; or take the risk with `fork: always` in .coatepec.yml",
+        ),
+    }
+}
+
+/// What of the sandbox this machine enforces.
+pub fn sandbox(status: &Value) -> Finding {
+    let check = "sandbox";
+    let Some(sandbox) = status.get("sandbox") else {
+        return Finding::ok(
+            check,
+            "limits of memory, processes and files; no new privileges; no core dumps",
+        );
+    };
+    let mode = sandbox["mode"].as_str().unwrap_or("unknown");
+    let parts = sandbox["parts"].as_array().map_or(&[][..], Vec::as_slice);
+    let told = |part: &Value| {
+        let why = part["why"].as_str().map_or(String::new(), |why| format!(" ({why})"));
+        let text = |name: &str| part[name].as_str().unwrap_or_default().to_owned();
+        format!("{}: {}{why}", text("part"), text("enforced"))
+    };
+    let lines: Vec<String> = std::iter::once(mode.to_owned()).chain(parts.iter().map(told)).collect();
+    match parts.iter().all(|part| part["enforced"] == "full") {
+        true => Finding::ok(check, lines.join("\n")),
+        false => Finding::warning(
+            check,
+            lines.join("\n"),
+            "a newer kernel, or a container that allows Landlock and seccomp, enforces more",
+        ),
+    }
+}
+
+/// What the schema tool says about the test database.
+pub fn migrations(schema: &Value) -> Finding {
+    let check = "migrations";
+    match schema["pending_count"].as_u64().unwrap_or(0) {
+        0 => Finding::ok(check, "none is pending"),
+        pending => {
+            let names = texts(&schema["pending_migrations"]).join(", ");
+            Finding::failed(
+                check,
+                format!("{pending} pending: {names}"),
+                "RAILS_ENV=test bin/rails db:migrate",
+            )
+        }
+    }
+}
+
+fn texts(list: &Value) -> Vec<String> {
+    let text = |item: &Value| match item {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    list.as_array().into_iter().flatten().map(text).collect()
+}

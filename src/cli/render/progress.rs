@@ -1,0 +1,50 @@
+//! How far a run is, in one line that is drawn over.
+
+use super::data::cut;
+use super::style::{Style, harmless};
+use crate::run::progress::{Failed, Phase, Progress};
+
+const BAR: usize = 24;
+const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+/// At most `width` columns. `tick` counts up with each drawing, so that one sees that something moves.
+pub fn line(progress: &Progress, seconds: u64, tick: usize, width: usize, style: Style) -> String {
+    let spinner = SPINNER[tick % SPINNER.len()];
+    let Some(examples) = progress.examples.filter(|_| progress.phase == Phase::Running) else {
+        return cut(
+            &format!("{spinner} {} ({seconds} s)", harmless(&progress.sentence())),
+            width,
+        );
+    };
+    let (done, rest) = bar(progress.finished, examples);
+    let failures = match progress.failures {
+        0 => String::new(),
+        failures => format!("{failures} failed  "),
+    };
+    let numbers = format!("{spinner} {}/{examples} ", progress.finished);
+    let current = harmless(progress.current.as_deref().unwrap_or_default()).replace('\n', " ");
+    let fixed = numbers.chars().count() + BAR + 2 + failures.len();
+    let current = cut(&current, width.saturating_sub(fixed));
+    let done = if progress.failures > 0 {
+        style.red(&done)
+    } else {
+        style.green(&done)
+    };
+    format!("{numbers}{done}{}  {}{current}", style.dim(&rest), style.red(&failures))
+}
+
+fn bar(finished: u32, of: u32) -> (String, String) {
+    let done = match of {
+        0 => BAR,
+        of => BAR * finished.min(of) as usize / of as usize,
+    };
+    ("━".repeat(done), "━".repeat(BAR - done))
+}
+
+/// One that failed just now, while the others go on.
+pub fn failed(failed: &Failed, style: Style) -> String {
+    let description = style.bold(&harmless(&failed.description));
+    let message = style.red(&harmless(&failed.message));
+    let rerun = style.dim(&harmless(&failed.rerun));
+    format!("{} {description}\n  {message}\n  {rerun}\n", style.red("✗"))
+}

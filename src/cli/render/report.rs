@@ -1,0 +1,249 @@
+//! A run that is over, for people: what failed, what else is to be known, and one line that says it all.
+
+use super::diff;
+use super::style::{Style, harmless};
+use crate::run::outcome::Outcome;
+use crate::run::report::{ErrorReport, FailureReport, Mode, Report, Stream};
+
+/// Frames of a backtrace.
+const FRAMES: usize = 6;
+
+/// Everything but the last line. `excerpt` gives the lines of a file around the place that a frame names.
+pub fn body(report: &Report, excerpt: &dyn Fn(&str) -> String, style: Style) -> String {
+    let mut text = String::new();
+    for (at, failure) in report.failures.iter().enumerate() {
+        text += &self::failure(at + 1, failure, excerpt, style);
+    }
+    for outside in &report.errors_outside {
+        text += &titled(
+            &style.red(&harmless(outside.context.trim())),
+            &error(&outside.error, excerpt, style),
+        );
+    }
+    if let Some(error) = &report.error {
+        let title = style.red(&words(report.outcome));
+        text += &titled(&title, &self::error(error, excerpt, style));
+    }
+    for example in &report.unfinished {
+        let what = format!("{}\n{}", harmless(&example.description), style.dim(&example.id));
+        text += &titled(&style.red("did not finish"), &what);
+    }
+    for thread in &report.threads {
+        let title = format!("thread {} ({})", harmless(&thread.name), harmless(&thread.status));
+        text += &titled(&style.yellow(&title), &frames(&thread.backtrace, style));
+    }
+    text += &output("stdout", report.stdout.as_ref(), style);
+    text += &output("stderr", report.stderr.as_ref(), style);
+    text + &remarks(report, style)
+}
+
+pub fn failure(number: usize, failure: &FailureReport, excerpt: &dyn Fn(&str) -> String, style: Style) -> String {
+    let place = format!("{}:{}", failure.file, failure.line);
+    let mut text = format!(
+        "\n{} {}\n   {}\n\n",
+        style.red(&format!("{number}.")),
+        style.bold(&harmless(&failure.description)),
+        style.dim(&place)
+    );
+    let message = headline(&failure.class, &failure.message);
+    text += &indented(&style.red(&message));
+    if let Some(diff) = &failure.diff {
+        text += "\n";
+        text += &indented(diff::coloured(diff, style).trim_end());
+    }
+    for part in failure.parts.iter().chain(&failure.causes) {
+        text += "\n";
+        text += &indented(&error(part, excerpt, style));
+    }
+    text += &traced(&failure.backtrace, excerpt, style);
+    for also in &failure.also {
+        text += &indented(&style.dim(&format!("also: {} ({})", harmless(&also.description), also.id)));
+    }
+    text + &indented(&format!("{} coatepec run '{}'", style.dim("rerun:"), failure.rerun))
+}
+
+/// One line, and what to do next if that is not plain.
+pub fn summary(report: &Report, style: Style) -> String {
+    let counts = counts(report, style);
+    let how = format!("({})", how(report));
+    let seconds = format!("in {:.2} s", report.summary.seconds);
+    let mut lines = Vec::new();
+    let colour = |text: &str| match report.outcome {
+        Outcome::Passed => style.green(text),
+        Outcome::NoExamples | Outcome::AllPending | Outcome::DryRun | Outcome::Cancelled => style.yellow(text),
+        _ => style.red(text),
+    };
+    let outcome = style.bold(&colour(&words(report.outcome)));
+    lines.push(format!("{outcome}: {counts} {seconds} {}", style.dim(&how)));
+    lines.extend(report.reason.as_deref().map(harmless));
+    let hint = report.hint.as_deref().map(harmless);
+    lines.extend(hint.map(|hint| format!("{}: {hint}", style.cyan("hint"))));
+    lines.join("\n") + "\n"
+}
+
+/// `timed_out` → `timed out`.
+pub fn words(outcome: Outcome) -> String {
+    name(outcome).replace('_', " ")
+}
+
+fn name(value: impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => String::new(),
+    }
+}
+
+fn counts(report: &Report, style: Style) -> String {
+    let summary = &report.summary;
+    let told = [
+        (summary.failures, "failed", style.red("")),
+        (summary.errors_outside, "errors outside of examples", style.red("")),
+        (summary.pending, "pending", style.yellow("")),
+        (summary.not_run, "not run", style.yellow("")),
+    ];
+    let examples = match summary.examples {
+        1 => "1 example".to_owned(),
+        examples => format!("{examples} examples"),
+    };
+    let others = told.iter().filter(|(count, ..)| *count > 0);
+    let others = others.map(|(count, what, _)| format!("{count} {what}"));
+    std::iter::once(examples).chain(others).collect::<Vec<_>>().join(", ")
+}
+
+fn how(report: &Report) -> String {
+    let mode = report.mode.map(|mode| match (mode, &report.mode_reason) {
+        (Mode::Fork, _) => "warm".to_owned(),
+        (_, Some(reason)) => format!("fresh process: {}", harmless(reason)),
+        (_, None) => "fresh process".to_owned(),
+    });
+    let seed = report.seed.map(|seed| format!("seed {seed}"));
+    let trigger = report.trigger.as_deref().map(harmless);
+    let parts: Vec<String> = mode.into_iter().chain(trigger).chain(seed).collect();
+    match parts.is_empty() {
+        true => report.run_id.clone(),
+        false => parts.join("; "),
+    }
+}
+
+fn remarks(report: &Report, style: Style) -> String {
+    let mut lines = Vec::new();
+    for pending in &report.pending {
+        let reason = harmless(&pending.reason).replace('\n', " ");
+        lines.push(format!(
+            "{} {} ({reason})",
+            style.yellow("pending"),
+            harmless(&pending.description)
+        ));
+    }
+    let warn = |text: String| format!("{} {text}", style.yellow("warning"));
+    lines.extend(report.warnings.iter().map(|warning| warn(harmless(warning))));
+    let left = report.leftovers.iter();
+    lines.extend(left.map(|left| {
+        warn(format!(
+            "left a process behind, which was killed: {}",
+            harmless(&left.command)
+        ))
+    }));
+    let skipped = report.skipped.iter();
+    lines.extend(skipped.map(|skipped| {
+        warn(format!(
+            "skipped {}: {}",
+            harmless(&skipped.path),
+            harmless(&skipped.reason)
+        ))
+    }));
+    let refused = report.refused.iter();
+    lines.extend(refused.map(|refused| {
+        warn(format!(
+            "the sandbox refused {} ({} times)",
+            harmless(&refused.what),
+            refused.count
+        ))
+    }));
+    if let Some(crash) = &report.crashed_fork {
+        lines.push(warn(format!(
+            "a fork crashed with {}; this is a fresh process",
+            crash.signal
+        )));
+    }
+    lines.extend(report.cut.as_ref().map(|cut| {
+        let entries = cut.failures + cut.errors_outside + cut.pending + cut.passing + cut.not_run + cut.other;
+        style.dim(&format!("left out: {entries} entries, {} bytes of text", cut.bytes))
+    }));
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("\n{}\n", lines.join("\n")),
+    }
+}
+
+fn error(error: &ErrorReport, excerpt: &dyn Fn(&str) -> String, style: Style) -> String {
+    let head = headline(&error.class, &error.message);
+    let place = match (&error.file, error.line) {
+        (Some(file), Some(line)) if error.backtrace.is_empty() => vec![format!("{file}:{line}")],
+        _ => error.backtrace.clone(),
+    };
+    let traced = traced(&place, excerpt, style);
+    format!("{}\n{}", style.red(&head), unindented(&traced))
+}
+
+/// The message, after the class where that says more than that something failed.
+fn headline(class: &str, message: &str) -> String {
+    let message = harmless(message.trim_matches('\n'));
+    match class {
+        "" | "RSpec::Expectations::ExpectationNotMetError" | "Minitest::Assertion" => message,
+        class => format!("{}: {message}", harmless(class)),
+    }
+}
+
+/// The source at the first frame, and the frames.
+fn traced(backtrace: &[String], excerpt: &dyn Fn(&str) -> String, style: Style) -> String {
+    let source = backtrace.first().map_or(String::new(), |frame| excerpt(frame));
+    let mut text = String::new();
+    if !source.is_empty() {
+        text += "\n";
+        text += &indented(source.trim_end_matches('\n'));
+    }
+    if !backtrace.is_empty() {
+        text += "\n";
+        text += &indented(&frames(backtrace, style));
+    }
+    text
+}
+
+fn frames(backtrace: &[String], style: Style) -> String {
+    let shown = backtrace.iter().take(FRAMES).map(|frame| style.dim(&harmless(frame)));
+    let more = backtrace.len().saturating_sub(FRAMES);
+    let more = (more > 0).then(|| style.dim(&format!("… {more} more")));
+    shown.chain(more).collect::<Vec<_>>().join("\n")
+}
+
+fn output(name: &str, stream: Option<&Stream>, style: Style) -> String {
+    let Some(stream) = stream.filter(|stream| !stream.text.trim().is_empty()) else {
+        return String::new();
+    };
+    let dropped = match stream.dropped {
+        0 => String::new(),
+        dropped => format!(" ({dropped} of {} bytes are not shown)", stream.bytes),
+    };
+    titled(
+        &style.dim(&format!("{name}{dropped}")),
+        harmless(&stream.text).trim_end(),
+    )
+}
+
+fn titled(title: &str, text: &str) -> String {
+    format!("\n{title}\n{}", indented(text.trim_end_matches('\n')))
+}
+
+fn indented(text: &str) -> String {
+    let line = |line: &str| match line {
+        "" => "\n".to_owned(),
+        line => format!("   {line}\n"),
+    };
+    text.split('\n').map(line).collect()
+}
+
+fn unindented(text: &str) -> String {
+    let lines = text.lines().map(|line| line.strip_prefix("   ").unwrap_or(line));
+    lines.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,80 @@
+//! Which specs a save concerns, by the names that Rails apps give them. Pure.
+
+/// The selectors to run after `changed` (paths relative to the root) was saved. `selected`: what is being watched.
+/// `exists`: whether there is such a file. None: nothing that a test could notice.
+pub fn concerned(changed: &[String], selected: &[String], exists: &dyn Fn(&str) -> bool) -> Option<Vec<String>> {
+    let changed: Vec<&str> = changed
+        .iter()
+        .map(String::as_str)
+        .filter(|path| matters(path))
+        .collect();
+    if changed.is_empty() {
+        return None;
+    }
+    let mut run: Vec<String> = Vec::new();
+    for path in changed {
+        let tests = tests_of(path, exists);
+        let tests: Vec<String> = tests.into_iter().filter_map(|test| within(&test, selected)).collect();
+        // What no test is named after may concern all of them.
+        if tests.is_empty() {
+            return Some(selected.to_vec());
+        }
+        run.extend(tests);
+    }
+    run.sort();
+    run.dedup();
+    Some(run)
+}
+
+fn matters(path: &str) -> bool {
+    let first = path.split('/').next().unwrap_or_default();
+    let written = ["log", "tmp", "storage", "coverage", "node_modules", "public", ".git"];
+    let name = path.rsplit('/').next().unwrap_or_default();
+    !written.contains(&first) && !name.starts_with('.') && !name.ends_with('~') && name.contains('.')
+}
+
+/// The test itself, or those that are named after the file.
+fn tests_of(path: &str, exists: &dyn Fn(&str) -> bool) -> Vec<String> {
+    if path.ends_with("_spec.rb") || path.ends_with("_test.rb") {
+        return vec![path.to_owned()];
+    }
+    let Some(name) = path.strip_suffix(".rb").or_else(|| path.strip_suffix(".erb")) else {
+        return Vec::new();
+    };
+    let (pack, name) = match name.rsplit_once("app/") {
+        Some((pack, name)) => (pack, name.to_owned()),
+        None => ("", name.to_owned()),
+    };
+    let mut names = vec![name.clone()];
+    if let Some(name) = name.strip_prefix("controllers/") {
+        let name = name.strip_suffix("_controller").unwrap_or(name);
+        names.extend([
+            format!("requests/{name}"),
+            format!("integration/{name}"),
+            format!("features/{name}"),
+        ]);
+    }
+    let tests = names.iter().flat_map(|name| {
+        [
+            format!("{pack}spec/{name}_spec.rb"),
+            format!("{pack}test/{name}_test.rb"),
+        ]
+    });
+    tests.filter(|test| exists(test)).collect()
+}
+
+/// As selected: lines or ids of the file, if these were named; the file, if a directory above it was.
+fn within(test: &str, selected: &[String]) -> Option<String> {
+    let named = |selector: &&String| {
+        let rest = selector.strip_prefix(test);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '[', '#']))
+    };
+    if let Some(selector) = selected.iter().find(named) {
+        return Some(selector.clone());
+    }
+    let above = |dir: &String| {
+        test.strip_prefix(dir.trim_end_matches('/'))
+            .is_some_and(|rest| rest.starts_with('/'))
+    };
+    selected.iter().any(above).then(|| test.to_owned())
+}

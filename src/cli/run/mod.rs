@@ -1,0 +1,193 @@
+//! `coatepec run`: runs tests as an agent would, and shows a person what happens.
+
+pub mod concerned;
+pub mod exit;
+mod follow;
+mod watch;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::Context;
+use super::render::{junit, report, source};
+use super::session::{ask, within};
+use crate::daemon::client::Client;
+use crate::error::{Error, Kind, Result};
+use crate::run::outcome::Outcome;
+use crate::run::report::{FailureReport, Report};
+use follow::Interrupts;
+
+/// Run tests in the warm process
+///
+/// Exit codes: 0 passed; 1 something failed; 2 the call was wrong; 3 nothing was tested; 4 the run did not come to its end
+/// (timed out, crashed, …); 5 the app or the tests could not be loaded; 70 something of Coatepec broke; 75 busy, try
+/// again; 130 stopped by Ctrl-C.
+#[derive(Debug, clap::Args)]
+pub(super) struct Run {
+    /// Files, directories, `file:LINE(:LINE)`, `file[ID,ID]` or `file#NAME` [default: spec, else test]
+    selectors: Vec<String>,
+    /// Only examples whose full description contains this
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
+    example: Option<String>,
+    /// Order and random numbers as in an earlier run
+    #[arg(long, value_name = "N")]
+    seed: Option<u32>,
+    /// Stop at the first failure
+    #[arg(long)]
+    fail_fast: bool,
+    /// Wall time of the run in seconds [default: 120, or as the project says]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=900))]
+    timeout: Option<u64>,
+    /// Whether to fork the warm process: auto, always or never
+    #[arg(long, value_name = "WHEN")]
+    fork: Option<String>,
+    /// Run again what a save concerns, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["json", "junit"])]
+    watch: bool,
+    /// Tell the result as JSON, and nothing else
+    #[arg(long)]
+    json: bool,
+    /// Write the result to a file as JUnit's XML, too
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+}
+
+/// Failures that are fetched one by one because the answer had no room for all of them.
+const FETCHED: usize = 100;
+
+/// What a shell says of a command that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+pub(super) fn run(arguments: &Run, context: &Context) -> Result<ExitCode> {
+    match session(arguments, context) {
+        Err(error) if error.kind == Kind::Cancelled => {
+            context.terminal.complain(&error);
+            Ok(ExitCode::from(INTERRUPTED))
+        }
+        done => done,
+    }
+}
+
+fn session(arguments: &Run, context: &Context) -> Result<ExitCode> {
+    within(context, async |client, root| {
+        let interrupts = Interrupts::listen()?;
+        let selectors = match arguments.selectors.is_empty() {
+            true => vec![usual(root)?],
+            false => arguments.selectors.clone(),
+        };
+        let job = Job {
+            arguments,
+            context,
+            client,
+            root,
+            interrupts,
+        };
+        match arguments.watch {
+            true => watch::watch(job, selectors).await,
+            false => Ok(ExitCode::from(exit::exit_code(job.once(&selectors).await?))),
+        }
+    })
+}
+
+/// What is run where nothing was named.
+fn usual(root: &Path) -> Result<String> {
+    let found = ["spec", "test"].into_iter().find(|dir| root.join(dir).is_dir());
+    found.map(str::to_owned).ok_or_else(|| {
+        Error::new(Kind::InvalidArguments, "there is neither `spec` nor `test` here").hint("name what to run")
+    })
+}
+
+/// What all runs of one command have in common.
+struct Job<'a> {
+    arguments: &'a Run,
+    context: &'a Context,
+    client: &'a Client,
+    root: &'a Path,
+    interrupts: Interrupts,
+}
+
+impl Job<'_> {
+    async fn once(&self, selectors: &[String]) -> Result<Outcome> {
+        let answer = follow::follow(self, self.request(selectors)).await?;
+        if self.arguments.json {
+            self.context.terminal.say(&(answer.to_string() + "\n"));
+        }
+        let report: Report = serde_json::from_value(answer)
+            .map_err(|error| Error::internal("the result was not understood").source(error))?;
+        let report = self.whole(report).await;
+        if let Some(file) = &self.arguments.junit {
+            let failed = |error| {
+                Error::new(Kind::InvalidArguments, format!("failed to write `{}`", file.display())).source(error)
+            };
+            std::fs::write(file, junit::junit(&report)).map_err(failed)?;
+        }
+        if !self.arguments.json {
+            self.show(&report);
+        }
+        Ok(report.outcome)
+    }
+
+    fn request(&self, selectors: &[String]) -> Value {
+        let arguments = self.arguments;
+        let mut request = json!({ "paths": selectors, "wait_seconds": 0 });
+        let optional = [
+            ("example", arguments.example.clone().map(Value::from)),
+            ("seed", arguments.seed.map(Value::from)),
+            ("fail_fast", arguments.fail_fast.then_some(true.into())),
+            ("timeout_seconds", arguments.timeout.map(Value::from)),
+            ("fork", arguments.fork.clone().map(Value::from)),
+            ("include_passing", arguments.junit.is_some().then_some(true.into())),
+        ];
+        for (name, value) in optional {
+            if let Some(value) = value {
+                request[name] = value;
+            }
+        }
+        request
+    }
+
+    /// With each failure in full: an answer is kept small for agents, and a person scrolls.
+    async fn whole(&self, mut report: Report) -> Report {
+        if report.cut.is_none() || report.summary.failures == 0 {
+            return report;
+        }
+        let mut failures = Vec::new();
+        for number in 1..=FETCHED {
+            match self.failure(&report.run_id, number).await {
+                Some(failure) => failures.push(failure),
+                None => break,
+            }
+        }
+        if failures.len() >= report.failures.len() {
+            report.failures = failures;
+            if let Some(cut) = &mut report.cut {
+                let told: usize = report.failures.iter().map(|failure| 1 + failure.also.len()).sum();
+                cut.failures = (report.summary.failures as usize).saturating_sub(told);
+            }
+        }
+        report
+    }
+
+    async fn failure(&self, run_id: &str, number: usize) -> Option<FailureReport> {
+        let asked = json!({ "run_id": run_id, "failure": number });
+        let answer = ask(self.client, "rails_run_result", asked).await.ok()?;
+        let report: Report = serde_json::from_value(answer).ok()?;
+        report.failures.into_iter().next()
+    }
+
+    fn show(&self, report: &Report) {
+        let terminal = &self.context.terminal;
+        let excerpt = |frame: &str| self.excerpt(frame).unwrap_or_default();
+        let body = report::body(report, &excerpt, terminal.out);
+        let gap = if body.is_empty() { "" } else { "\n" };
+        terminal.say(&format!("{body}{gap}{}", report::summary(report, terminal.out)));
+    }
+
+    fn excerpt(&self, frame: &str) -> Option<String> {
+        let (file, line) = source::place(frame)?;
+        let text = std::fs::read_to_string(self.root.join(file)).ok()?;
+        Some(source::excerpt(&text, line, self.context.terminal.out))
+    }
+}

@@ -1,0 +1,141 @@
+//! `coatepec run` as a person sees it.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::support::{App, eventually};
+
+const PASSES: &str = "spec/models/widget_spec.rb";
+const FAILS: &str = "spec/faults/fails_spec.rb";
+
+#[test]
+fn a_run_that_passes_says_so_in_one_line() {
+    let app = App::copy();
+    let ran = app.coatepec(&["run", PASSES]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.out.starts_with("passed: 10 examples in "), "{ran:?}");
+    assert_eq!(ran.out.lines().count(), 1, "{ran:?}");
+    assert_eq!(ran.err, "", "{ran:?}");
+}
+
+#[test]
+fn a_failure_is_told_as_it_happens_and_at_the_end_with_diff_source_and_rerun() {
+    let app = App::copy();
+    let ran = app.coatepec(&["run", FAILS]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    for part in [
+        "-2\n",
+        "+two",
+        "▸ 16 │",
+        "rerun: coatepec run 'spec/faults/fails_spec.rb[1:2]'",
+        "failed: ",
+    ] {
+        assert!(ran.out.contains(part), "{part} is missing:\n{}", ran.out);
+    }
+    assert!(!ran.out.contains('\x1b') && !ran.err.contains('\x1b'), "{ran:?}");
+}
+
+#[test]
+fn json_is_the_result_of_the_tool_and_nothing_else() {
+    let app = App::copy();
+    let ran = app.coatepec(&["run", "--json", "--seed", "7", "--junit", "junit.xml", FAILS]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(report["outcome"], "failed");
+    assert_eq!(report["seed"], 7);
+    assert_eq!(ran.err, "", "{ran:?}");
+    let xml = app.read("junit.xml");
+    assert!(xml.contains("<failure "), "{xml}");
+}
+
+#[test]
+fn on_a_terminal_there_are_colours_and_a_line_that_is_drawn_over() {
+    let app = App::copy();
+    let ran = app.coatepec_on_a_terminal(&["run", FAILS]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.out.contains("\r\x1b[2K⠋"), "{ran:?}");
+    assert!(ran.out.contains("\x1b[31m"), "{ran:?}");
+}
+
+#[test]
+fn what_is_wrong_with_a_call_has_status_2_and_what_tests_nothing_status_3() {
+    let app = App::copy();
+    let refused = app.coatepec(&["run", "spec/none_spec.rb", "../x_spec.rb"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.err.contains("  spec/none_spec.rb: "), "{refused:?}");
+    assert!(refused.err.contains("  ../x_spec.rb: "), "{refused:?}");
+    let nothing = app.coatepec(&["run", PASSES, "-e", "no such text"]);
+    assert_eq!(nothing.code, Some(3), "{nothing:?}");
+    assert!(nothing.out.contains("no examples: "), "{nothing:?}");
+}
+
+#[test]
+fn interrupted_once_the_run_is_ended_and_still_told() {
+    let app = App::copy();
+    app.write(
+        "spec/waits_spec.rb",
+        "RSpec.describe(\"Waits\") { it(\"long\") { File.write(\"tmp/started\", \"\"); sleep } }\n",
+    );
+    let mut command = app.command(env!("CARGO_BIN_EXE_coatepec"));
+    command.args(["--no-share", "run", "spec/waits_spec.rb"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    eventually("the spec runs", || app.path("tmp/started").exists().then_some(()));
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let (out, err) = (
+        String::from_utf8_lossy(&ended.stdout),
+        String::from_utf8_lossy(&ended.stderr),
+    );
+    assert_eq!(ended.status.code(), Some(130), "{out}{err}");
+    assert!(err.contains("stopping the run"), "{err}");
+    assert!(out.contains("cancelled: "), "{out}");
+}
+
+#[test]
+fn watching_runs_again_what_a_save_concerns() {
+    let app = App::copy();
+    app.write(
+        "spec/a_spec.rb",
+        "RSpec.describe(\"A\") { it(\"a\") { expect(1).to eq 1 } }\n",
+    );
+    let mut command = app.command(env!("CARGO_BIN_EXE_coatepec"));
+    command.args(["--no-share", "run", "--watch", "spec/a_spec.rb", PASSES]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut err = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(out.next().unwrap().unwrap().starts_with("passed: 11 examples"));
+    assert!(err.any(|line| line.unwrap().contains("waiting for a save")));
+    app.edit("spec/a_spec.rb", "eq 1", "eq 2");
+    let again = out.find(|line| line.as_ref().is_ok_and(|line| line.starts_with("failed: ")));
+    assert!(again.unwrap().unwrap().starts_with("failed: 1 example, 1 failed"));
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
+    assert_eq!(
+        child.wait().unwrap().code(),
+        Some(1),
+        "the status is that of the last run"
+    );
+}
+
+#[test]
+fn the_second_run_is_warm_and_stop_ends_what_is_warm() {
+    let app = App::copy();
+    let first = app.coatepec_shared(&["run", PASSES]);
+    assert_eq!(first.code, Some(0), "{first:?}");
+    let worker = || -> Value {
+        let status = app.coatepec_shared(&["status", "--json"]);
+        serde_json::from_str::<Value>(&status.out).unwrap()["worker_pid"].clone()
+    };
+    let warm = worker();
+    assert!(warm.is_number(), "{warm}");
+    let second = app.coatepec_shared(&["run", PASSES]);
+    assert_eq!(second.code, Some(0), "{second:?}");
+    assert_eq!(worker(), warm);
+    let stopped = app.coatepec_shared(&["stop"]);
+    assert!(stopped.out.starts_with("stopped the server (pid "), "{stopped:?}");
+    let nothing = app.coatepec_shared(&["stop"]);
+    assert_eq!(nothing.out, "nothing was running\n");
+}
