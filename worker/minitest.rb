@@ -78,7 +78,7 @@ module Coatepec
       select
       tell_databases
       tell_start(Coatepec.clock - started)
-      status = @outside.zero? ? examples : 1
+      status = @outside.zero? ? perform : 1
       @records.emit("finished", status: status, quit: @quit ? true : false, outside: @outside)
       status
     end
@@ -159,6 +159,13 @@ module Coatepec
         random: true, dry_run: false, fail_fast: @request[:fail_fast] ? true : false,
         filters: { include: [], exclude: [] }, unmatched: @selection.unmatched, outside: @outside
       )
+    end
+
+    def perform = @request[:list] ? list : examples
+
+    def list
+      @records.emit_listed(@selection.tests.map { |test| { example: test.identity, tags: [] } })
+      0
     end
 
     def examples

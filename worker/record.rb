@@ -35,6 +35,9 @@ module Coatepec
       ids.drop(IDS).each_slice(IDS) { |more| emit("selected", ids: more) }
     end
 
+    # `examples`: of a listing, in chunks that fit into a line.
+    def emit_listed(examples) = examples.each_slice(LISTED) { |some| emit("listed", examples: some) }
+
     private
 
     # With the longest paths there are, these still fit in a line.
@@ -42,6 +45,8 @@ module Coatepec
 
     # Captured early: specs stub `Process.pid`.
     PID = Process.method(:pid)
+
+    LISTED = 100
 
     # A longer line would be dropped whole, and what it says with it: better without its details.
     LINE_BYTES = 1_000_000

@@ -64,13 +64,17 @@ module Coatepec
       listen unless config.reporter.equal?(@reporter)
       tell_databases
       tell_start(Coatepec.clock - started)
-      status = examples
+      status = @request[:list] ? list : examples
       @records.emit("finished", status: status.clamp(-1, 0xFFFF), quit: flag(world.wants_to_quit),
                                 outside: @listener.outside)
       status
     end
 
     private
+
+    # Told of one example of a listing, and bytes of each.
+    TAGS = 20
+    TAG_BYTES = 100
 
     # Files that are named because a pattern excludes them.
     EXCLUDED = 1000
@@ -177,6 +181,26 @@ module Coatepec
          .map { |key, value| value == true ? key.to_s : "#{key}: #{Failure.guard("a filter") { value.inspect }}" }
     end
 
+    # In the order they are written, with the metadata that their author gave them.
+    def list
+      return config.reporter.exit_early(@runner.exit_code) if world.wants_to_quit
+
+      examples = world.example_groups.flat_map(&:descendant_filtered_examples)
+      @records.emit_listed(examples.map { |example| { example: @listener.identity(example), tags: tags(example) } })
+      0
+    end
+
+    # Of metadata, what a filter by tag could name.
+    def tags(example)
+      own = example.metadata.except(*::RSpec::Core::Metadata::RESERVED_KEYS)
+      own.first(TAGS).filter_map do |key, value|
+        case value
+        when true then key.to_s
+        when String, Symbol, Numeric then "#{key}: #{Failure.guard("a tag", TAG_BYTES) { value }}"
+        end
+      end
+    end
+
     def examples
       return config.reporter.exit_early(@runner.exit_code) if world.wants_to_quit
 
@@ -225,17 +249,17 @@ module Coatepec
       @records.emit("outside_error", context: Failure.guard("a description") { context }, failure: Failure.of(error))
     end
 
+    def identity(example)
+      metadata = example.metadata
+      { id: example.id, description: Failure.guard("a description") { example.full_description },
+        file: metadata[:file_path], line: metadata[:line_number] }
+    end
+
     private
 
     def finished(example, status, **fields)
       @records.emit("example_finished", example: identity(example), status: status,
                                         seconds: example.execution_result.run_time, **fields)
-    end
-
-    def identity(example)
-      metadata = example.metadata
-      { id: example.id, description: Failure.guard("a description") { example.full_description },
-        file: metadata[:file_path], line: metadata[:line_number] }
     end
 
     def reason(notification) = notification.example.execution_result.pending_message

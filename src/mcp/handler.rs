@@ -23,7 +23,9 @@ use super::progress::Reporter;
 use super::prompts;
 use super::resources;
 use super::subscriptions::{Listener, Subscriptions};
-use super::tools::{self, NoArguments, Reading, Restarted, RunResult, Running, RuntimeStatus, SpecRun, parse};
+use super::tools::{
+    self, FlakyCheck, NoArguments, Reading, Restarted, RunResult, Running, RuntimeStatus, SpecList, SpecRun, parse,
+};
 use crate::error::{Error, Kind, Result};
 use crate::journal::Entry;
 use crate::supervisor::Supervisor;
@@ -57,12 +59,7 @@ impl Handler {
 
     /// The alias has the arguments of what it stands for.
     fn check(&self, name: &str, arguments: &JsonObject) -> Result<()> {
-        let listed = if name == tools::SPEC_RUN_ALIAS {
-            tools::SPEC_RUN
-        } else {
-            name
-        };
-        let tool = self.tools.iter().find(|tool| tool.name == listed);
+        let tool = self.tools.iter().find(|tool| tool.name == tools::listed(name));
         tool.map_or(Ok(()), |tool| arguments::check(&tool.input_schema, arguments))
     }
 
@@ -87,7 +84,15 @@ impl Handler {
             let question = (reading.question)(arguments)?;
             return success(&self.supervisor.read(question, caller.cancel).await?);
         }
-        match name.as_str() {
+        match tools::listed(&name) {
+            tools::SPEC_LIST => {
+                let input: SpecList = parse(arguments)?;
+                success(&self.supervisor.list(input.into(), caller.cancel).await?)
+            }
+            tools::FLAKY => {
+                let input: FlakyCheck = parse(arguments)?;
+                success(&self.supervisor.check_flaky(input.into(), caller.cancel).await?)
+            }
             tools::STATUS => self.status(parse(arguments)?, caller.cancel).await,
             tools::RESTART => {
                 parse::<NoArguments>(arguments)?;

@@ -23,12 +23,18 @@ use crate::run::progress::Progress;
 use crate::run::report::Report;
 use crate::supervisor::board::Status;
 use crate::supervisor::call::RunArguments;
+use crate::supervisor::flaky::FlakyArguments;
+use crate::supervisor::listing::ListArguments;
 use crate::supervisor::results::StreamName;
 use crate::supervisor::runs::Ongoing;
 
 pub(super) const SPEC_RUN: &str = "rails_spec_run";
 /// Accepted for `rails_spec_run`, and not listed.
 pub(super) const SPEC_RUN_ALIAS: &str = "rails_test_run";
+pub(super) const SPEC_LIST: &str = "rails_spec_list";
+pub(super) const FLAKY: &str = "rails_spec_flaky_check";
+/// Accepted for `rails_spec_flaky_check`, and not listed.
+pub(super) const FLAKY_ALIAS: &str = "rails_test_flaky_check";
 pub(super) const STATUS: &str = "rails_runtime_status";
 pub(super) const RESULT: &str = "rails_run_result";
 pub(super) const RESTART: &str = "rails_runtime_restart";
@@ -109,6 +115,41 @@ impl Running {
             hint: "call rails_run_result with this run_id to go on waiting",
         }
     }
+}
+
+/// Arguments of `rails_spec_list`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SpecList {
+    /// As of rails_spec_run.
+    paths: Vec<String>,
+    example: Option<String>,
+    offset: Option<usize>,
+    /// Default 100.
+    #[schemars(range(min = 1, max = 500))]
+    limit: Option<usize>,
+}
+
+/// Arguments of `rails_spec_flaky_check`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FlakyCheck {
+    /// As of rails_spec_run.
+    paths: Vec<String>,
+    example: Option<String>,
+    /// At most. Default 10.
+    #[schemars(range(min = 2, max = 100))]
+    rounds: Option<u32>,
+    /// Of each round.
+    #[schemars(range(min = 1, max = 900))]
+    timeout_seconds: Option<u64>,
+    /// Of all together. Default 45.
+    #[schemars(range(min = 1, max = 900))]
+    budget_seconds: Option<u64>,
+    /// Find which examples must run before a failure, and in which order.
+    bisect: Option<bool>,
+    /// The selector of the failure to bisect. Default: the first flaky one.
+    failure: Option<String>,
 }
 
 /// Arguments of `rails_runtime_status`.
@@ -207,13 +248,56 @@ impl From<SpecRun> for RunArguments {
             include_passing: input.include_passing,
             include_stdout: input.include_stdout,
             fork: input.fork,
+            ..RunArguments::default()
         }
+    }
+}
+
+impl From<SpecList> for ListArguments {
+    fn from(input: SpecList) -> Self {
+        ListArguments {
+            run: RunArguments {
+                paths: input.paths,
+                example: input.example,
+                ..RunArguments::default()
+            },
+            offset: input.offset,
+            limit: input.limit,
+        }
+    }
+}
+
+impl From<FlakyCheck> for FlakyArguments {
+    fn from(input: FlakyCheck) -> Self {
+        FlakyArguments {
+            run: RunArguments {
+                paths: input.paths,
+                example: input.example,
+                timeout_seconds: input.timeout_seconds,
+                ..RunArguments::default()
+            },
+            rounds: input.rounds,
+            budget_seconds: input.budget_seconds,
+            bisect: input.bisect.unwrap_or(false),
+            failure: input.failure,
+        }
+    }
+}
+
+/// The tool that an alias stands for.
+pub(super) fn listed(name: &str) -> &str {
+    match name {
+        SPEC_RUN_ALIAS => SPEC_RUN,
+        FLAKY_ALIAS => FLAKY,
+        name => name,
     }
 }
 
 /// Whether there is a tool of this name, listed or not.
 pub(super) fn exists(name: &str) -> bool {
-    [SPEC_RUN, SPEC_RUN_ALIAS, RESULT, STATUS, RESTART].contains(&name) || Reading::named(name).is_some()
+    listed(name) != name
+        || [SPEC_RUN, SPEC_LIST, FLAKY, RESULT, STATUS, RESTART].contains(&name)
+        || Reading::named(name).is_some()
 }
 
 /// Of arguments that fit the schema; what remains is what a schema can't say.
@@ -234,12 +318,30 @@ pub(super) fn all() -> Vec<Tool> {
             "Run RSpec or Minitest by file, directory, line or name in the warm Rails process and get a structured verdict: \
              failures with message, diff, backtrace and the selector that reruns each.",
             (schema::of_input::<SpecRun>(), schema::of_run::<Report>()),
-            // Specs write to the test database and may write files; nothing else is touched.
-            ToolAnnotations::with_title("Run specs")
-                .read_only(false)
-                .destructive(false)
-                .idempotent(false)
-                .open_world(false),
+            runs("Run specs"),
+        ),
+        tool(
+            SPEC_LIST,
+            "List the examples of a selection without running them.",
+            (
+                schema::of_input::<SpecList>(),
+                schema::of_named_fields(&[("total", "integer"), ("examples", "array"), ("next_offset", "integer")]),
+            ),
+            reads_only("List specs"),
+        ),
+        tool(
+            FLAKY,
+            "Run a selection again and again with fresh seeds: what fails now and then, and after which others.",
+            (
+                schema::of_input::<FlakyCheck>(),
+                schema::of_named_fields(&[
+                    ("outcome", "string"),
+                    ("inconsistent", "array"),
+                    ("consistently_failing", "array"),
+                    ("bisect", "object"),
+                ]),
+            ),
+            runs("Flaky check"),
         ),
         tool(
             RESULT,
@@ -267,6 +369,15 @@ pub(super) fn all() -> Vec<Tool> {
     ];
     tools.extend(READINGS.iter().map(Reading::tool));
     tools
+}
+
+/// Specs write to the test database and may write files; nothing else is touched.
+fn runs(title: &str) -> ToolAnnotations {
+    ToolAnnotations::with_title(title)
+        .read_only(false)
+        .destructive(false)
+        .idempotent(false)
+        .open_world(false)
 }
 
 fn reads_only(title: &str) -> ToolAnnotations {

@@ -30,7 +30,7 @@ use crate::error::{Error, Kind, Result};
 pub use framework::Framework;
 pub use refusal::Refusal;
 pub use roots::Rules;
-pub use selector::{Selection, Selector, Skipped, select};
+pub use selector::{Selection, Selector, Skipped, select, select_told};
 pub use suffix::Filter;
 
 const APPLICATION: &str = "config/application.rb";

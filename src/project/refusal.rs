@@ -60,6 +60,11 @@ impl Refusal {
         self.hint(format!("did you mean {}?", paths.join(" or ")))
     }
 
+    pub(super) fn no_root(error: &std::io::Error) -> Refusal {
+        let reason = format!("failed to open the root of the project: {error}");
+        Refusal::new("not_found", ".", reason)
+    }
+
     pub(super) fn none_given() -> Refusal {
         Refusal::new("none_given", "", "no selector was given")
             .hint("name a spec or test file, such as spec/models/widget_spec.rb, or a directory")

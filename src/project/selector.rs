@@ -97,11 +97,20 @@ impl fmt::Display for Selector {
 /// # Errors
 /// Every selector that is refused, in the order given.
 pub fn select(root: &Path, rules: &Rules, named: &[impl AsRef<OsStr>]) -> Result<Selection, Vec<Refusal>> {
-    let disk = Disk::open(root).map_err(|error| {
-        let reason = format!("failed to open the root of the project: {error}");
-        vec![Refusal::new("not_found", ".", reason)]
-    })?;
+    let disk = Disk::open(root).map_err(|error| vec![Refusal::no_root(&error)])?;
     select_in(&disk, rules, named)
+}
+
+/// As [`select`], of selectors that we told ourselves: there may be as many as there are files.
+///
+/// # Errors
+/// Every selector that is refused, in the order given.
+pub fn select_told(root: &Path, rules: &Rules, told: &[String]) -> Result<Selection, Vec<Refusal>> {
+    let disk = Disk::open(root).map_err(|error| vec![Refusal::no_root(&error)])?;
+    match told.len() {
+        0..=MAX_FILES => pick(&disk, rules, told),
+        many => Err(vec![Refusal::too_many(many)]),
+    }
 }
 
 /// As [`select`], in any tree.
@@ -110,10 +119,13 @@ pub fn select(root: &Path, rules: &Rules, named: &[impl AsRef<OsStr>]) -> Result
 /// Every selector that is refused, in the order given.
 pub fn select_in(tree: &impl Tree, rules: &Rules, named: &[impl AsRef<OsStr>]) -> Result<Selection, Vec<Refusal>> {
     match named.len() {
-        0 => return Err(vec![Refusal::none_given()]),
-        1..=MAX_SELECTORS => {}
-        many => return Err(vec![Refusal::too_many(many)]),
+        0 => Err(vec![Refusal::none_given()]),
+        1..=MAX_SELECTORS => pick(tree, rules, named),
+        many => Err(vec![Refusal::too_many(many)]),
     }
+}
+
+fn pick(tree: &impl Tree, rules: &Rules, named: &[impl AsRef<OsStr>]) -> Result<Selection, Vec<Refusal>> {
     let mut picker = Picker {
         tree,
         rules,

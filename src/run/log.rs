@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::worker::protocol::{
-    ExampleFinished, ExampleStatus, Failure, Identity, Record, RunEvent, Started, ThreadDump,
+    ExampleFinished, ExampleStatus, Failure, Identity, ListedExample, Record, RunEvent, Started, ThreadDump,
 };
 
 /// Bytes of records after which details are dropped.
@@ -30,6 +30,8 @@ pub struct RunLog {
     pub messages: Vec<String>,
     pub threads: Option<Vec<ThreadDump>>,
     pub coverage_skipped: bool,
+    /// What a listing found, as far as there was room for it.
+    pub listed: Vec<ListedExample>,
     /// What a fresh process told of them.
     pub databases: Vec<String>,
     /// Records of other processes, and lines that were none.
@@ -149,6 +151,7 @@ impl RunLog {
                 self.started = Some(started);
             }
             RunEvent::Selected { ids } => self.select(ids),
+            RunEvent::Listed { examples } => self.listed.extend(examples),
             RunEvent::ExampleStarted(identity) => self.example(identity).end = None,
             RunEvent::ExampleFinished(end) => {
                 let identity = end.example.clone();
@@ -201,6 +204,7 @@ fn weight(event: &RunEvent) -> usize {
         }
         RunEvent::OutsideError { failure, .. } => bytes_of(failure),
         RunEvent::Selected { ids } | RunEvent::Started(Started { ids, .. }) => ids.iter().map(String::len).sum(),
+        RunEvent::Listed { examples } => examples.iter().map(|listing| listing.example.description.len()).sum(),
         _ => 0,
     }
 }
@@ -228,6 +232,10 @@ fn strip(event: &mut RunEvent) -> bool {
                 ..Failure::default()
             };
             true
+        }
+        RunEvent::Listed { examples } => {
+            examples.clear();
+            false
         }
         // Without them the count decides.
         RunEvent::Selected { ids } | RunEvent::Started(Started { ids, .. }) => {

@@ -4,6 +4,7 @@ pub mod advice;
 pub mod blocked;
 pub mod command;
 pub mod denylist;
+pub mod flaky;
 pub mod log;
 pub mod mode;
 pub mod outcome;
@@ -11,6 +12,7 @@ pub mod output;
 pub mod paths;
 pub mod progress;
 pub mod report;
+pub mod results;
 pub mod state;
 
 use std::fmt;

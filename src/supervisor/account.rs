@@ -64,6 +64,7 @@ pub(super) fn facts(id: RunId, call: &Checked, attempt: Attempt) -> Facts {
         trigger: prepared.trigger,
         sandbox: None,
         refused: Refusals::default(),
+        stood_for: call.stood_for.clone(),
         ahead: 0,
     };
     match end {

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use super::history::History;
 use super::runs::{Ongoing, Served};
 use super::setup::Setup;
 use crate::config::{Config, Fork, IncludeStdout};
@@ -29,6 +31,14 @@ pub struct RunArguments {
     pub include_passing: Option<bool>,
     pub include_stdout: Option<IncludeStdout>,
     pub fork: Option<Fork>,
+    /// Tell what there is, and run nothing.
+    pub list: bool,
+    /// The selectors are from a report of ours, and there may be many.
+    pub told: bool,
+    /// A question of its own, and no run that `@last` and `@failed` stand for later.
+    pub aside: bool,
+    /// Files to load beside those of the selectors (Minitest): its order depends on what is loaded.
+    pub beside: Vec<String>,
 }
 
 /// A call that passed every check.
@@ -36,6 +46,8 @@ pub struct RunArguments {
 pub struct Checked {
     pub setup: Setup,
     pub arguments: RunArguments,
+    /// What `@failed` and `@last` among the arguments stood for.
+    pub stood_for: Vec<String>,
     pub selection: Selection,
     pub limits: Limits,
     pub view: View,
@@ -74,12 +86,21 @@ impl Queued {
 
 impl Checked {
     /// Checks everything that can be checked without Ruby. Reads `.coatepec.yml` anew, so that an edit applies at once.
-    pub fn new(root: &Path, arguments: RunArguments) -> Result<Checked> {
+    pub fn new(root: &Path, mut arguments: RunArguments, history: &Mutex<History>) -> Result<Checked> {
+        let stood_for = history
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .expand(root, &mut arguments)?;
         let setup = Setup::at(root)?;
         let config = &setup.config;
         let limits = limits(config, &arguments)?;
         check_example(arguments.example.as_deref())?;
-        let selection = project::select(&setup.project.root, &Rules::new(&config.spec_roots), &arguments.paths)
+        let select = if arguments.told || !stood_for.is_empty() {
+            |root: &Path, rules: &Rules, paths: &[String]| project::select_told(root, rules, paths)
+        } else {
+            |root: &Path, rules: &Rules, paths: &[String]| project::select(root, rules, paths)
+        };
+        let selection = select(&setup.project.root, &Rules::new(&config.spec_roots), &arguments.paths)
             .map_err(|refusals| refused(&refusals))?;
         check_combination(&arguments, &selection)?;
         let fork = arguments.fork.unwrap_or(config.fork);
@@ -91,6 +112,7 @@ impl Checked {
                 ..setup
             },
             arguments,
+            stood_for,
             selection,
             limits,
             view,

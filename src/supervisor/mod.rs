@@ -8,7 +8,10 @@ pub mod board;
 pub mod booted;
 pub mod call;
 pub mod execute;
+pub mod flaky;
+pub mod history;
 mod lease;
+pub mod listing;
 pub mod lock;
 pub mod queue;
 mod reading;
@@ -44,8 +47,10 @@ use crate::run::RunId;
 use crate::run::report::Report;
 use board::{Defaults, Status};
 use call::{Checked, Queued, RunArguments};
+use flaky::{FlakyArguments, FlakyReport};
+use listing::{ListArguments, ListReport};
 use queue::{NotQueued, QUEUE, Queue};
-use runs::{Answer, Found, Ongoing, Served};
+use runs::{Answer, Found, Ongoing, Over, Served};
 use setup::Setup;
 use steward::Office;
 use warm::Warm;
@@ -84,10 +89,30 @@ impl Supervisor {
     /// # Errors
     /// As of [`Supervisor::begin`], and `cancelled` when the caller went away before the run began.
     pub async fn run(&self, arguments: RunArguments, cancel: CancellationToken) -> Result<Report> {
-        match self.begin(arguments).await?.wait(None, &cancel).await? {
-            Answer::Over(over) => Ok(over.report()),
+        Ok(self.served(arguments, &cancel).await?.report())
+    }
+
+    async fn served(&self, arguments: RunArguments, cancel: &CancellationToken) -> Result<Arc<Over>> {
+        match self.begin(arguments).await?.wait(None, cancel).await? {
+            Answer::Over(over) => Ok(over),
             Answer::Running(_) => unreachable!("it was waited for without a limit"),
         }
+    }
+
+    /// Runs what was named several times, to see what fails only now and then, and why.
+    ///
+    /// # Errors
+    /// As of [`Supervisor::run`].
+    pub async fn check_flaky(&self, arguments: FlakyArguments, cancel: CancellationToken) -> Result<FlakyReport> {
+        flaky::check(self, arguments, cancel).await
+    }
+
+    /// Tells what a selection holds, and runs nothing of it.
+    ///
+    /// # Errors
+    /// As of [`Supervisor::run`].
+    pub async fn list(&self, arguments: ListArguments, cancel: CancellationToken) -> Result<ListReport> {
+        listing::list(self, arguments, cancel).await
     }
 
     /// Has what was named run, or finds the run of the very same that is waiting or under way, if it is of the files as
@@ -98,13 +123,16 @@ impl Supervisor {
     pub async fn begin(&self, arguments: RunArguments) -> Result<Arc<Ongoing>> {
         // Calls join the queue in the order they came, however long the check of each takes.
         let _turn = self.intake.lock().await;
-        if let Some(same) = self.same(&arguments).await {
+        if !arguments.aside
+            && let Some(same) = self.same(&arguments).await
+        {
             return Ok(same);
         }
         let asked = file_time();
         let root = self.root.clone();
         let given = arguments.clone();
-        let checked = spawn_blocking(move || Checked::new(&root, given))
+        let history = Arc::clone(&self.office.history);
+        let checked = spawn_blocking(move || Checked::new(&root, given, &history))
             .await
             .map_err(panicked)??;
         let ongoing = self.office.runs.open(&arguments, asked);

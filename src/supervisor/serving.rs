@@ -110,20 +110,32 @@ pub(super) fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunReques
             .iter()
             .map(crate::project::Selector::to_argument)
             .collect(),
-        files: call
-            .selection
-            .selectors
-            .iter()
-            .map(|selector| selector.path.clone())
-            .collect(),
+        files: files(call),
         chosen: call.selection.selectors.iter().map(chosen).collect(),
         directories: directories(call),
         named: call.arguments.paths.clone(),
         example,
         seed,
         fail_fast: fail_fast.unwrap_or(false),
+        list: call.arguments.list,
         max_file_bytes: call.limits.file,
     }
+}
+
+/// Each once, in their order.
+fn files(call: &Checked) -> Vec<String> {
+    if !call.arguments.beside.is_empty() {
+        return call.arguments.beside.clone();
+    }
+    let mut files: Vec<String> = call
+        .selection
+        .selectors
+        .iter()
+        .map(|selector| selector.path.clone())
+        .collect();
+    // What is named in several ways comes in a row.
+    files.dedup();
+    files
 }
 
 fn chosen(selector: &Selector) -> Chosen {

@@ -1,7 +1,7 @@
 //! The steward: takes calls in order, makes the tree warm and fresh, has the run executed, and reports.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
@@ -11,8 +11,9 @@ use tokio_util::sync::CancellationToken;
 use super::account::{self, Attempt};
 use super::board::{self, Board};
 use super::booted::Booted;
-use super::call::Queued;
+use super::call::{Checked, Queued};
 use super::execute::{self, NotStarted, Ran};
+use super::history::History;
 use super::lease::Lease;
 use super::lock::Locks;
 use super::queue::Queue;
@@ -30,6 +31,7 @@ use crate::run::mode::Decision;
 use crate::run::outcome::End;
 use crate::run::paths::Paths;
 use crate::run::report::{CrashedFork, Facts, Mode};
+use crate::run::results::{self, Results};
 use crate::worker::protocol::ProcessMode;
 
 /// How often a run is tried that never began, because the zygote was gone by then.
@@ -55,6 +57,7 @@ pub(super) struct Office {
     /// Somebody has ended the tree to have it booted anew.
     pub(super) restart: Arc<Notify>,
     pub(super) shutdown: CancellationToken,
+    pub(super) history: Arc<Mutex<History>>,
 }
 
 async fn serve_in_order(root: PathBuf, office: &Office, mut work: Option<Work>) {
@@ -119,6 +122,7 @@ fn watch(watcher: Option<Watcher>, booted: Option<&Booted>) -> Option<Watcher> {
 #[derive(Debug)]
 struct Steward {
     warm: Shared,
+    history: Arc<Mutex<History>>,
     board: Board,
     journal: Journal,
     /// What the last fresh process used, for the next one where nothing is booted.
@@ -129,6 +133,7 @@ impl Steward {
     fn new(office: &Office) -> Steward {
         Steward {
             warm: Arc::clone(&office.warm),
+            history: Arc::clone(&office.history),
             board: office.board.clone(),
             journal: office.journal.clone(),
             databases: None,
@@ -307,10 +312,18 @@ impl Steward {
         };
         self.board.ran(facts.mode_of_run(), facts.verdict.outcome);
         self.journal.note(entry(queued, &facts));
+        self.remember(call, &facts);
         Over {
             facts,
             view: call.view,
             paths: Paths::new(call.root(), std::env::home_dir()),
+        }
+    }
+
+    fn remember(&self, call: &Checked, facts: &Facts) {
+        if results::tells_of_examples(facts.verdict.outcome) && !call.arguments.aside {
+            let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+            history.note(&call.arguments, call.setup.framework, &Results::of(&facts.log));
         }
     }
 }

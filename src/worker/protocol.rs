@@ -74,6 +74,8 @@ pub struct RunRequest {
     pub example: Option<String>,
     pub seed: Option<u32>,
     pub fail_fast: bool,
+    /// Load the files and tell what they hold; run nothing.
+    pub list: bool,
     /// The largest file that a process of the run may write, in bytes.
     pub max_file_bytes: u64,
 }
@@ -295,6 +297,10 @@ pub enum RunEvent {
     Selected {
         ids: Vec<String>,
     },
+    /// Of a listing: the selected examples, in the order they are written. There may be several of these.
+    Listed {
+        examples: Vec<ListedExample>,
+    },
     ExampleStarted(Identity),
     ExampleFinished(ExampleFinished),
     /// What the framework would tell a person ("All examples were filtered out").
@@ -369,6 +375,15 @@ pub struct Identity {
     pub file: String,
     #[serde(default)]
     pub line: u32,
+}
+
+/// One example of a listing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct ListedExample {
+    pub example: Identity,
+    /// Metadata that its author gave it: `focus`, `type: model`.
+    #[serde(default)]
+    pub tags: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -1,5 +1,6 @@
 //! The binary, from outside.
 
+mod again;
 mod beside_runs;
 mod boot;
 mod bounds;

@@ -78,6 +78,8 @@ const PURE: &[&str] = &[
     "daemon/relay",
     "run/advice",
     "run/command",
+    "run/flaky",
+    "run/results",
     "run/log",
     "run/mode",
     "run/outcome",

@@ -11,8 +11,8 @@ use coatepec::run::log::RunLog;
 use coatepec::run::outcome::{End, Outcome, Stop, judge};
 use coatepec::worker::protocol::{
     Answer, Ask, Chosen, Envelope, ExampleFinished, ExampleStatus, Facts, Failure, Filters, Framework, GemProbe,
-    Identity, Inputs, Listing, Location, ProcessMode, Ready, Record, Reloaded, RunEvent, RunRequest, Started,
-    ThreadDump, Told, Traces, VERSION, Versions,
+    Identity, Inputs, ListedExample, Listing, Location, ProcessMode, Ready, Record, Reloaded, RunEvent, RunRequest,
+    Started, ThreadDump, Told, Traces, VERSION, Versions,
 };
 
 use crate::told::failure;
@@ -504,6 +504,24 @@ fn a_run_of_minitest_is_told_with_its_assertions_and_what_matched_nothing() {
 }
 
 #[test]
+fn a_listing_tells_examples_with_their_tags_and_runs_none() {
+    let events = events("listing");
+    let told = all!(events.clone(), RunEvent::Listed { examples } => examples);
+    let listing = |id, description, line, tags: &[&str]| ListedExample {
+        example: example("passing", id, description, line),
+        tags: tags.iter().map(ToString::to_string).collect(),
+    };
+    assert_eq!(
+        told.concat(),
+        [
+            listing("1:1", "Passing works", 4, &[]),
+            listing("1:2", "Passing is not written yet", 5, &["skip: Not yet implemented"])
+        ]
+    );
+    assert!(all!(events, RunEvent::ExampleStarted(it) => it).is_empty());
+}
+
+#[test]
 fn a_hanging_run_tells_where() {
     let threads = all!(events("hanging"), RunEvent::Threads { threads } => threads);
     assert_eq!(
@@ -541,6 +559,13 @@ fn each_run_has_the_outcome_that_it_should() {
         ("passing", End::Exited(0), None, Outcome::Passed, ""),
         ("forked", End::Exited(0), None, Outcome::Passed, ""),
         ("minitest", End::Exited(1), None, Outcome::Failed, ""),
+        (
+            "listing",
+            End::Exited(0),
+            None,
+            Outcome::Incomplete,
+            "the test framework came to its end, and 2 of the selected examples never ran",
+        ),
         ("forking", End::Exited(0), None, Outcome::Passed, ""),
         ("failing", End::Exited(1), None, Outcome::Failed, ""),
         (
@@ -645,6 +670,7 @@ fn asked() -> Vec<(&'static str, Vec<Question>)> {
             example: None,
             seed: None,
             fail_fast: false,
+            list: false,
             max_file_bytes: 4 << 30,
         })
     };
@@ -718,7 +744,7 @@ fn every_message_is_in_a_transcript() {
     assert_eq!(said.len(), 15, "{said:?}");
     let of_runs = all().filter(|name| lines(name).iter().all(|line| is(line, "e")));
     let happened: BTreeSet<&str> = of_runs.flat_map(events).map(|event| name_of_event(&event)).collect();
-    assert_eq!(happened.len(), 12, "{happened:?}");
+    assert_eq!(happened.len(), 13, "{happened:?}");
     let asked: BTreeSet<&str> = asked()
         .iter()
         .flat_map(|(_, asked)| asked)
@@ -752,6 +778,7 @@ fn name_of_event(event: &RunEvent) -> &'static str {
         RunEvent::Hello {} => "hello",
         RunEvent::Started(_) => "started",
         RunEvent::Selected { .. } => "selected",
+        RunEvent::Listed { .. } => "listed",
         RunEvent::ExampleStarted(_) => "example_started",
         RunEvent::ExampleFinished(_) => "example_finished",
         RunEvent::Message { .. } => "message",

@@ -43,6 +43,7 @@ pub(crate) fn facts(log: RunLog) -> Facts {
         crashed_fork: None,
         sandbox: None,
         refused: Refusals::default(),
+        stood_for: Vec::new(),
         ahead: 0,
     }
 }

@@ -32,6 +32,8 @@ class TranscriptsTest < Minitest::Test
     assert_run("hanging", events)
   end
 
+  def test_a_listing = assert_run("listing", spawned("passing_spec.rb", list: true))
+
   def test_a_run_of_minitest
     file = "test/minitest_test.rb"
     chosen = [{ path: file, lines: [], name: nil }, { path: file, lines: [], name: "test_z" }]
@@ -243,7 +245,7 @@ class TranscriptsTest < Minitest::Test
     {
       run: "run-1", root: root, mode: "spawn", framework: "rspec", arguments: ["./spec/#{file}"],
       files: ["spec/#{file}"], chosen: [], directories: [], named: ["spec/#{file}"],
-      example: nil, seed: nil, fail_fast: false, max_file_bytes: 1 << 32, **more
+      example: nil, seed: nil, fail_fast: false, list: false, max_file_bytes: 1 << 32, **more
     }
   end
 

@@ -187,6 +187,7 @@ impl Shaper {
             cut: None,
             trigger: self.head(whole.trigger.as_ref()),
             seed: whole.seed,
+            stood_for: whole.stood_for.clone(),
             command: self.text(&whole.command, self.at(Part::Heads)),
             refused: self.list(&whole.refused, |cut| &mut cut.other, Shaper::refused),
             sandbox: whole.sandbox.as_ref().map(|line| self.text(line, self.at(Part::Heads))),

@@ -18,6 +18,8 @@ use crate::worker::protocol::{ExampleFinished, ExampleStatus, Failure, Identity,
 const FRAMES: usize = 12;
 /// Pending examples and not-run selectors listed at first.
 const LIST: usize = 100;
+/// Selectors told of what `@failed` or `@last` stood for.
+const STOOD_FOR: usize = 20;
 /// Passing examples listed at most; the number of the field's other tool.
 const PASSING: usize = 500;
 
@@ -77,6 +79,7 @@ impl Builder<'_> {
             cut: cut.unless_empty(),
             trigger: facts.trigger.clone(),
             seed: log.started.as_ref().and_then(|started| started.seed),
+            stood_for: facts.stood_for.iter().take(STOOD_FOR).cloned().collect(),
             command: facts.command.clone(),
             refused: facts.refused.listed.iter().map(refused).collect(),
             sandbox: facts.sandbox.as_ref().map(|sandbox| self.paths.text(sandbox)),

@@ -64,6 +64,8 @@ pub struct Facts {
     pub sandbox: Option<String>,
     /// What the sandbox refused to them, as far as it is known.
     pub refused: Refusals,
+    /// What `@failed` or `@last` stood for.
+    pub stood_for: Vec<String>,
     /// Calls that were ahead of this one when it came.
     pub ahead: usize,
 }

@@ -64,6 +64,9 @@ pub struct Report {
     pub trigger: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u32>,
+    /// What `@failed` or `@last` stood for, the first of it; `command` has all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stood_for: Vec<String>,
     pub command: String,
     /// What the sandbox refused, as far as it is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

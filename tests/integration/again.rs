@@ -1,0 +1,212 @@
+//! The questions after a red run: again what failed, what is there, what fails now and then, and why.
+
+use serde_json::{Value, json};
+
+use crate::support::{App, Deviations, Server, has_text};
+
+fn ask(server: &Server, tool: &str, arguments: Value) -> Value {
+    let listed = tool.replace("rails_test_", "rails_spec_");
+    let answer = server.call(tool, arguments).wait();
+    answer.success(&server.tool(&listed)["outputSchema"])
+}
+
+fn ids(list: &Value) -> Vec<String> {
+    let list = list.as_array().cloned().unwrap_or_default();
+    list.iter()
+        .map(|one| one["id"].as_str().unwrap_or_default().to_owned())
+        .collect()
+}
+
+#[test]
+fn what_failed_and_what_was_last_asked_for_is_run_again() {
+    let app = App::copy();
+    let server = app.server();
+    for path in ["@failed", "@last"] {
+        let refusal = server.begin([path], json!({})).wait().refusal();
+        assert_eq!(refusal["code"], "invalid_selector", "{refusal}");
+        assert!(has_text(&refusal["message"], path), "{refusal}");
+    }
+    let mut wrong = Deviations::default();
+    for (red, green, count) in [
+        ("spec/faults/fails_spec.rb", "spec/services/price_list_spec.rb", 7),
+        ("test/faults/fails_test.rb", "test/models/widget_test.rb", 6),
+    ] {
+        let first = server.run([red]);
+        let again = server.run(["@failed"]);
+        wrong.equal(red, again["summary"]["examples"].as_u64(), Some(count));
+        wrong.equal(red, ids(&again["failures"]), ids(&first["failures"]));
+        wrong.equal(red, again["stood_for"].as_array().map(Vec::len), Some(count as usize));
+        wrong.equal(green, &server.run([green])["outcome"], "passed");
+        wrong.equal(green, again["summary"]["examples"].as_u64(), Some(count));
+        let last = server.run(["@last"]);
+        wrong.equal(green, last["stood_for"].clone(), json!([green]));
+        wrong.equal(green, &last["outcome"], "passed");
+    }
+    app.write(
+        "test/odd_test.rb",
+        "require 'test_helper'\nclass OddTest < InOrder\ndef test_x = flunk\nend\n",
+    );
+    server.run(["test/odd_test.rb"]);
+    app.edit("test/odd_test.rb", "= flunk", "= assert(true)");
+    let mended = server.run(["@failed"]);
+    wrong.equal("one is mended", mended["summary"]["examples"].as_u64(), Some(7));
+    wrong.equal("one is mended", mended["summary"]["failures"].as_u64(), Some(6));
+    wrong.equal(
+        "the others stay",
+        server.run(["@failed"])["summary"]["examples"].as_u64(),
+        Some(6),
+    );
+    app.remove("test/faults/fails_test.rb");
+    let refusal = server.begin(["@failed"], json!({})).wait().refusal();
+    wrong.check(has_text(&refusal, "`test/faults/fails_test.rb`"), || {
+        refusal.to_string()
+    });
+    wrong.none();
+    server.stop();
+}
+
+#[test]
+fn a_selection_is_listed_with_lines_and_tags_and_nothing_of_it_runs() {
+    let app = App::copy();
+    app.write(
+        "spec/tagged_spec.rb",
+        "RSpec.describe('tags', :slow) { it('a', js: :browser) { abort }; 12.times { |n| it(\"b #{n}\") { } } }\n",
+    );
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    let list = ask(
+        &server,
+        "rails_spec_list",
+        json!({"paths": ["spec/tagged_spec.rb"], "limit": 5}),
+    );
+    wrong.equal("total", list["total"].as_u64(), Some(13));
+    wrong.equal("first", &list["examples"][0]["id"], "spec/tagged_spec.rb[1:1]");
+    wrong.equal("description", &list["examples"][0]["description"], "tags a");
+    wrong.equal("line", list["examples"][0]["line"].as_u64(), Some(1));
+    let tags = list["examples"][0]["tags"].as_array().cloned().unwrap_or_default();
+    wrong.check(
+        tags.contains(&json!("slow")) && tags.contains(&json!("js: browser")),
+        || list.to_string(),
+    );
+    wrong.equal("next", list["next_offset"].as_u64(), Some(5));
+    let rest = ask(
+        &server,
+        "rails_spec_list",
+        json!({"paths": ["spec/tagged_spec.rb"], "offset": 5}),
+    );
+    wrong.equal("rest", rest["examples"].as_array().map(Vec::len), Some(8));
+    wrong.check(rest["next_offset"].is_null(), || rest.to_string());
+    let lines = ask(
+        &server,
+        "rails_spec_list",
+        json!({"paths": ["test/lines/shapes_test.rb:52:11"]}),
+    );
+    wrong.equal(
+        "tests",
+        ids(&lines["examples"]),
+        vec![
+            "test/lines/shapes_test.rb#ShapesTest#test_by_method".to_owned(),
+            "test/lines/shapes_test.rb#shapes in words::nested#test_0001_runs, too".to_owned(),
+        ],
+    );
+    let broken = ask(
+        &server,
+        "rails_spec_list",
+        json!({"paths": ["spec/faults/syntax_error_spec.rb"]}),
+    );
+    wrong.equal("broken", &broken["report"]["outcome"], "load_error");
+    let refusal = server.begin(["@last"], json!({})).wait().refusal();
+    wrong.equal("a list is no run", &refusal["code"], "invalid_selector");
+    wrong.none();
+    server.stop();
+}
+
+#[test]
+fn a_flaky_pair_is_found_and_bisected_to_the_two_of_them() {
+    let app = App::copy();
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    for (tool, path, pair) in [
+        (
+            "rails_spec_flaky_check",
+            "spec/faults/order_dependent_spec.rb",
+            [
+                "spec/faults/order_dependent_spec.rb[1:2]",
+                "spec/faults/order_dependent_spec.rb[1:4]",
+            ],
+        ),
+        (
+            "rails_test_flaky_check",
+            "test/faults/order_dependent_test.rb",
+            [
+                "test/faults/order_dependent_test.rb#OrderDependentTest#test_pollutes",
+                "test/faults/order_dependent_test.rb#OrderDependentTest#test_is_the_victim",
+            ],
+        ),
+    ] {
+        let beside = if path.starts_with("spec") {
+            "spec/services"
+        } else {
+            "test/models"
+        };
+        let arguments = json!({"paths": [beside, path], "rounds": 40, "bisect": true, "budget_seconds": 600});
+        let report = ask(&server, tool, arguments);
+        wrong.equal(path, &report["outcome"], "flaky");
+        wrong.equal(path, &report["ended"], "proven");
+        wrong.equal(path, ids(&report["inconsistent"]), vec![pair[1].to_owned()]);
+        let tally = &report["inconsistent"][0];
+        wrong.equal(
+            path,
+            tally["failed"].as_u64().unwrap_or(0) + tally["passed"].as_u64().unwrap_or(0),
+            report["rounds"].as_u64().unwrap_or(1),
+        );
+        let bisect = &report["bisect"];
+        wrong.equal(path, &bisect["cause"], "order");
+        wrong.equal(path, bisect["minimal"].clone(), json!(pair));
+        wrong.equal(path, &bisect["complete"], true);
+        wrong.check(has_text(&bisect["command"], "--seed"), || report.to_string());
+        let again = server.run_with(pair, json!({"seed": bisect["seed"]}));
+        wrong.equal(path, ids(&again["failures"]), vec![pair[1].to_owned()]);
+    }
+    wrong.none();
+    server.stop();
+}
+
+#[test]
+fn what_is_random_is_told_with_its_rate_and_what_always_fails_apart_from_it() {
+    let app = App::copy();
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    let arguments = json!({"paths": ["test/faults/flaky_test.rb"], "rounds": 100, "bisect": true});
+    let report = ask(&server, "rails_spec_flaky_check", arguments);
+    wrong.equal("random", &report["outcome"], "flaky");
+    wrong.check(report["inconsistent"][0]["first_failing_seed"].is_u64(), || {
+        report.to_string()
+    });
+    // The seed of Minitest is that of `rand`, too: the coin is in it.
+    wrong.equal("random", &report["bisect"]["cause"], "alone");
+    let arguments = json!({"paths": ["spec/faults/fails_spec.rb"], "rounds": 3});
+    let report = ask(&server, "rails_spec_flaky_check", arguments);
+    wrong.equal("always", &report["outcome"], "consistently_failing");
+    wrong.equal("always", report["rounds"].as_u64(), Some(3));
+    wrong.equal(
+        "always",
+        report["consistently_failing"].as_array().map(Vec::len),
+        Some(7),
+    );
+    let report = ask(
+        &server,
+        "rails_spec_flaky_check",
+        json!({"paths": ["test/models"], "rounds": 2}),
+    );
+    wrong.equal("never", &report["outcome"], "never_failed");
+    let report = ask(
+        &server,
+        "rails_spec_flaky_check",
+        json!({"paths": ["spec/faults/syntax_error_spec.rb"]}),
+    );
+    wrong.equal("not run", &report["outcome"], "not_run");
+    wrong.equal("not run", &report["report"]["outcome"], "load_error");
+    wrong.none();
+    server.stop();
+}

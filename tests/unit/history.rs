@@ -1,0 +1,121 @@
+//! What `@last` and `@failed` stand for.
+
+use std::fs;
+
+use coatepec::project::Framework;
+use coatepec::run::results::{ExampleResult, Results};
+use coatepec::supervisor::call::RunArguments;
+use coatepec::supervisor::history::History;
+use coatepec::worker::protocol::ExampleStatus;
+use tempfile::TempDir;
+
+const A: &str = "spec/a_spec.rb[1:1]";
+const B: &str = "spec/b_spec.rb[1:2]";
+const T: &str = "test/t_test.rb#T#test_x";
+
+fn asked(paths: &[&str]) -> RunArguments {
+    RunArguments {
+        paths: paths.iter().map(ToString::to_string).collect(),
+        ..RunArguments::default()
+    }
+}
+
+fn ran(examples: &[(&str, Option<ExampleStatus>)]) -> Results {
+    let example = |(id, status): &(&str, Option<ExampleStatus>)| ExampleResult {
+        id: (*id).to_owned(),
+        description: String::new(),
+        status: *status,
+        message: None,
+    };
+    Results {
+        examples: examples.iter().map(example).collect(),
+        whole: true,
+        ..Results::default()
+    }
+}
+
+fn project() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for file in ["spec/a_spec.rb", "spec/b_spec.rb", "test/t_test.rb"] {
+        fs::create_dir_all(dir.path().join(file).parent().unwrap()).unwrap();
+        fs::write(dir.path().join(file), "").unwrap();
+    }
+    dir
+}
+
+fn expanded(history: &mut History, dir: &TempDir, paths: &[&str]) -> Result<Vec<String>, String> {
+    let mut arguments = asked(paths);
+    let stood_for = history
+        .expand(dir.path(), &mut arguments)
+        .map_err(|error| error.to_string())?;
+    assert!(stood_for.iter().all(|path| arguments.paths.contains(path)));
+    Ok(arguments.paths)
+}
+
+const FAILED: Option<ExampleStatus> = Some(ExampleStatus::Failed);
+const PASSED: Option<ExampleStatus> = Some(ExampleStatus::Passed);
+
+#[test]
+fn nothing_came_before() {
+    let (mut history, dir) = (History::default(), project());
+    for path in ["@failed", "@last"] {
+        let refused = expanded(&mut history, &dir, &[path]).unwrap_err();
+        assert!(refused.contains(path), "{refused}");
+    }
+    assert_eq!(expanded(&mut history, &dir, &["spec"]), Ok(vec!["spec".to_owned()]));
+}
+
+#[test]
+fn failures_stay_until_they_pass() {
+    let (mut history, dir) = (History::default(), project());
+    let red = ran(&[(A, FAILED), (B, None), ("spec/a_spec.rb[1:9]", PASSED)]);
+    history.note(&asked(&["spec"]), Framework::Rspec, &red);
+    let both = vec![A.to_owned(), B.to_owned()];
+    assert_eq!(expanded(&mut history, &dir, &["@failed"]), Ok(both));
+    assert_eq!(expanded(&mut history, &dir, &["@last"]), Ok(vec!["spec".to_owned()]));
+    history.note(&asked(&[A]), Framework::Rspec, &ran(&[(A, PASSED)]));
+    let one = vec!["spec/x".to_owned(), B.to_owned()];
+    assert_eq!(expanded(&mut history, &dir, &["spec/x", "@failed"]), Ok(one));
+    history.note(&asked(&[B]), Framework::Rspec, &ran(&[]));
+    let refused = expanded(&mut history, &dir, &["@failed"]).unwrap_err();
+    assert!(
+        refused.contains("no example failed"),
+        "what does not exist any more is forgotten: {refused}"
+    );
+}
+
+#[test]
+fn the_text_of_the_last_selection_comes_along() {
+    let (mut history, dir) = (History::default(), project());
+    let last = RunArguments {
+        example: Some("is big".to_owned()),
+        ..asked(&["spec"])
+    };
+    history.note(&last, Framework::Rspec, &ran(&[]));
+    let mut arguments = asked(&["@last"]);
+    history.expand(dir.path(), &mut arguments).unwrap();
+    assert_eq!(arguments.example.as_deref(), Some("is big"));
+}
+
+#[test]
+fn failures_are_those_of_the_framework_that_ran_last() {
+    let (mut history, dir) = (History::default(), project());
+    history.note(&asked(&["spec"]), Framework::Rspec, &ran(&[(A, FAILED)]));
+    history.note(&asked(&["test"]), Framework::Minitest, &ran(&[(T, FAILED)]));
+    assert_eq!(expanded(&mut history, &dir, &["@failed"]), Ok(vec![T.to_owned()]));
+    history.note(&asked(&["test"]), Framework::Minitest, &ran(&[(T, PASSED)]));
+    assert_eq!(expanded(&mut history, &dir, &["@failed"]), Ok(vec![A.to_owned()]));
+}
+
+#[test]
+fn a_file_that_is_gone_is_told_once() {
+    let (mut history, dir) = (History::default(), project());
+    history.note(&asked(&["spec"]), Framework::Rspec, &ran(&[(A, FAILED), (B, FAILED)]));
+    fs::remove_file(dir.path().join("spec/a_spec.rb")).unwrap();
+    let refused = expanded(&mut history, &dir, &["@failed"]).unwrap_err();
+    assert!(
+        refused.contains("`spec/a_spec.rb`") && refused.contains("gone"),
+        "{refused}"
+    );
+    assert_eq!(expanded(&mut history, &dir, &["@failed"]), Ok(vec![B.to_owned()]));
+}
