@@ -44,7 +44,8 @@ module Coatepec
     private
 
     def start_worker
-      %w[boot compiled databases held fork guard questions reader traces zygote worker].each { |name| load_part(name) }
+      names = %w[boot compiled databases held fork guard questions reader tables traces zygote worker]
+      names.each { |name| load_part(name) }
       code_hash
       Worker.new(Wire.new(inherited_socket)).run
     end

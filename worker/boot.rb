@@ -12,12 +12,15 @@ module Coatepec
         path = File.expand_path(environment, @root)
         Traces.during(:boot) { load_app(path) }
         Traces.during(:classes) { eager_load }
+        Tables.remember_what_classes_saw
       end
 
       # Tells who holds on to what was there before; nil if nobody does.
       def reload
         before = Held.names
+        Tables.forget
         Traces.during(:classes) { load_again }
+        Tables.remember_what_classes_saw
         Held.by(before)
       end
 

@@ -34,7 +34,7 @@ module Coatepec
       end
       @wire.tell("loaded", seconds: Coatepec.clock - started,
                            features: Boot.outside_gems($LOADED_FEATURES + Boot.factory_files),
-                           traces: Traces.of(:helper), versions: Boot.versions)
+                           traces: Traces.of(:helper), versions: Boot.versions, outdated: @outdated)
       true
     rescue Exception => e # rubocop:disable Lint/RescueException
       @wire.tell("load_failed", seconds: Coatepec.clock - started, error: Failure.of(e))
@@ -60,9 +60,16 @@ module Coatepec
       ENV["COATEPEC_MODE"] = "fork"
       records = Records.new(events)
       Ending.records = records
+      leave_to_another(records) if fields[:ask_tables] && Tables.outdated?
       records.emit("coverage_skipped") if CoverageTools.silence
       MemoryDatabase.restore
       Run.new(fields, records).call
+    end
+
+    # Nothing has been run: the supervisor has the code loaded again.
+    def leave_to_another(records)
+      records.emit("outdated")
+      exit!(0)
     end
 
     # Whether anything changed is decided before a run and never in the middle of one.
@@ -73,6 +80,9 @@ module Coatepec
     # What every child would otherwise do again: ask the database for its tables, and copy pages the collector touches.
     def warm_up
       load_schemas
+      # The helper may have made other tables than the classes have seen when they were loaded.
+      @outdated = Tables.outdated?
+      Tables.remember
       # Ruby loads its tables of Unicode when they are first used, which any slug or validation does.
       "é".unicode_normalize
       Fork.disconnect

@@ -32,6 +32,8 @@ pub struct RunLog {
     pub coverage_skipped: bool,
     /// What a listing found, as far as there was room for it.
     pub listed: Vec<ListedExample>,
+    /// Nothing was run: its code had seen other tables.
+    pub outdated: bool,
     /// What a fresh process told of them.
     pub databases: Vec<String>,
     /// Records of other processes, and lines that were none.
@@ -164,6 +166,7 @@ impl RunLog {
             }
             RunEvent::Exit { status } => self.exit = Some(status),
             RunEvent::Databases { names } => self.databases = names,
+            RunEvent::Outdated {} => self.outdated = true,
             RunEvent::CoverageSkipped {} => self.coverage_skipped = true,
             RunEvent::Threads { threads } => self.threads = Some(threads),
         }

@@ -73,6 +73,8 @@ pub enum NotStarted {
     Refused(String),
     /// The zygote is gone or does not answer.
     Lost(String),
+    /// Its code has seen other tables than the databases have.
+    Outdated,
 }
 
 /// Runs in a fork of the zygote.
@@ -106,9 +108,13 @@ pub async fn forked(
         cgroup,
         ..Watched::new(stdout, stderr, events, RunLog::of_child(pid), limits)
     };
+    let ran = watched.watch(&Process::Forked(child), ongoing).await;
+    if ran.log.outdated && ran.stop.is_none() {
+        return Err(NotStarted::Outdated);
+    }
     Ok(Ran {
         sandbox: warm.enforcement(),
-        ..watched.watch(&Process::Forked(child), ongoing).await
+        ..ran
     })
 }
 

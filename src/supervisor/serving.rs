@@ -46,11 +46,20 @@ impl<'a> Serving<'a> {
         }
     }
 
-    pub(super) async fn fork(&self, board: &Board, lease: &Lease) -> std::result::Result<Ran, NotStarted> {
+    /// `ask_tables` as in [`RunRequest`].
+    pub(super) async fn fork(
+        &self,
+        board: &Board,
+        lease: &Lease,
+        ask_tables: bool,
+    ) -> std::result::Result<Ran, NotStarted> {
         self.call.ongoing().begin();
         board.running(self.id);
         let checked = &self.call.checked;
-        let request = request(self.id, checked, ProcessMode::Fork);
+        let request = RunRequest {
+            ask_tables,
+            ..request(self.id, checked, ProcessMode::Fork)
+        };
         let warm = lease.worker.kept();
         execute::forked(&lease.zygote, warm, request, checked.limits, self.call.ongoing()).await
     }
@@ -119,6 +128,7 @@ pub(super) fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunReques
         fail_fast: fail_fast.unwrap_or(false),
         list: call.arguments.list,
         max_file_bytes: call.limits.file,
+        ask_tables: false,
     }
 }
 

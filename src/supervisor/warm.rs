@@ -433,7 +433,19 @@ impl Warm {
         let Changed { own, .. } = self.during_loads.note(booted.changed().await);
         booted.overlook(own).await;
         booted.widen(since).await;
+        let outdated = booted.zygote.as_ref().is_some_and(|zygote| zygote.loaded.outdated);
         booted.pending = Effect::Nothing;
+        if outdated {
+            self.outdated(self.boots);
+        }
+    }
+
+    /// The tables of a database are not what the code of this boot has seen.
+    pub fn outdated(&mut self, boot_id: u64) {
+        if let Some(booted) = self.booted.as_mut().filter(|booted| booted.id == boot_id) {
+            booted.pending = booted.pending.max(Effect::Reload);
+            self.untold = Some("reloaded: the tables of a database had been altered".to_owned());
+        }
     }
 }
 

@@ -35,6 +35,7 @@ pub struct Loaded {
     pub seconds: f64,
     pub features: Vec<std::path::PathBuf>,
     pub traces: Traces,
+    pub outdated: bool,
     pub versions: Versions,
 }
 
@@ -152,11 +153,13 @@ async fn first_words(
             features,
             traces,
             versions,
+            outdated,
         }) => Ok(Loaded {
             seconds,
             features,
             traces,
             versions,
+            outdated,
         }),
         Some(Told::LoadFailed { error, .. }) => Err((error, Blame::Itself)),
         Some(other) => Err((died(what, &format!("began with {other:?}")), Blame::Itself)),

@@ -78,6 +78,8 @@ pub struct RunRequest {
     pub list: bool,
     /// The largest file that a process of the run may write, in bytes.
     pub max_file_bytes: u64,
+    /// Whether a fork shall run only if the tables of the databases are those that its code has seen.
+    pub ask_tables: bool,
 }
 
 /// Tests of a file: those at the lines, those of the name, or all if there is neither.
@@ -132,6 +134,9 @@ pub enum Told {
         #[serde(default)]
         traces: Traces,
         versions: Versions,
+        /// Zygote: classes were loaded when the tables of a database were not what they are now.
+        #[serde(default)]
+        outdated: bool,
     },
     LoadFailed {
         seconds: f64,
@@ -326,6 +331,8 @@ pub enum RunEvent {
     Databases {
         names: Vec<String>,
     },
+    /// Of a fork, instead of all the others: the tables of a database are not those that its code has seen.
+    Outdated {},
     /// A coverage tool was there and was silenced.
     CoverageSkipped {},
     /// Asked for at the deadline.

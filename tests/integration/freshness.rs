@@ -948,6 +948,81 @@ fn a_file_beside_the_root_is_named_from_there() {
     server.stop();
 }
 
+/// Past the transaction that an example is in, and that would take it back.
+fn altering(statement: &str) -> String {
+    format!("SQLite3::Database.new('storage/test.sqlite3').execute(\"{statement}\")")
+}
+
+/// In a process of its own, which leaves the tables so.
+fn alter(app: &App, server: &Server, statement: &str) {
+    let act = altering(statement);
+    let text = format!("require 'rails_helper'\nRSpec.describe('tables') {{ it('alters') {{ {act} }} }}\n");
+    app.write("spec/alter_spec.rb", text);
+    let report = server.run_with(["spec/alter_spec.rb"], json!({"fork": "never"}));
+    assert_eq!(report["outcome"], "passed", "{report}");
+}
+
+/// As `bin/rails db:migrate` in another terminal does, or a person at the console of the database.
+#[test]
+fn tables_that_another_process_alters_are_seen() {
+    let app = App::copy();
+    app.edit(
+        "app/models/tag.rb",
+        "class Tag < ApplicationRecord\n",
+        "class Tag < ApplicationRecord\n  COLUMNS = column_names\n",
+    );
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    let columns = "[Widget.column_names.include?('heft'), Tag::COLUMNS.include?('heft')].inspect";
+    wrong.equal("before", see(&app, &server, columns).0, "[false, false]");
+    let warm = server.at_rest();
+    alter(&app, &server, "ALTER TABLE widgets ADD COLUMN heft integer");
+    alter(&app, &server, "ALTER TABLE tags ADD COLUMN heft integer");
+    let (seen, report) = see(&app, &server, columns);
+    wrong.equal("after", seen, "[true, true]");
+    wrong.equal("what it cost", effect(&warm, &server.at_rest()), Effect::Reload);
+    wrong.check(has_text(&report["trigger"], "tables of a database"), || {
+        format!("{report}")
+    });
+    let warm = server.at_rest();
+    wrong.equal("once", see(&app, &server, columns).0, "[true, true]");
+    wrong.equal("and no more", effect(&warm, &server.at_rest()), Effect::Nothing);
+    wrong.none();
+    server.stop();
+}
+
+/// What classes saw of the tables was before the helper brought them up to date.
+#[test]
+fn classes_are_loaded_again_when_the_helper_has_migrated() {
+    let app = App::copy();
+    app.edit(
+        "app/models/tag.rb",
+        "class Tag < ApplicationRecord\n",
+        "class Tag < ApplicationRecord\n  COLUMNS = (column_names rescue [])\n",
+    );
+    let server = app.server();
+    let names = "Tag::COLUMNS.include?('label')";
+    assert_eq!(see(&app, &server, names).0, "true", "the first boot found no tables");
+    server.stop();
+}
+
+/// Each run finds what the last one left.
+#[test]
+fn runs_that_alter_tables_themselves_do_not_load_the_helper_for_ever() {
+    let app = App::copy();
+    let server = app.server();
+    let table = altering("CREATE TABLE t#{Process.clock_gettime(Process::CLOCK_REALTIME, :nanosecond)} (id)");
+    let mut zygotes = Vec::new();
+    for _ in 0..8 {
+        let report = see(&app, &server, &table).1;
+        assert_eq!(report["outcome"], "passed", "{report}");
+        zygotes.push(server.at_rest()["zygote_pid"].clone());
+    }
+    assert_ne!(zygotes[0], zygotes[1], "{zygotes:?}");
+    assert_eq!(zygotes[6], zygotes[7], "{zygotes:?}");
+    server.stop();
+}
+
 /// What was read once and is no Ruby, and what was loaded without `require`.
 const READ: &[Case] = &[
     Case {

@@ -75,6 +75,7 @@ fn loaded(features: &[&str], traces: Traces) -> Loaded {
         features: all(features),
         traces,
         versions: Versions::default(),
+        outdated: false,
     }
 }
 

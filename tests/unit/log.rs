@@ -237,6 +237,12 @@ fn where_it_hangs_is_what_was_told_last() {
 }
 
 #[test]
+fn that_a_fork_found_other_tables_is_known() {
+    assert!(!log([]).outdated);
+    assert!(log([RunEvent::Outdated {}]).outdated);
+}
+
+#[test]
 fn that_coverage_was_silenced_is_known() {
     assert!(!log([]).coverage_skipped);
     assert!(log([RunEvent::CoverageSkipped {}]).coverage_skipped);

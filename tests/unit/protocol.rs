@@ -304,6 +304,7 @@ fn a_zygote_is_forked_and_loads_the_helper_or_not() {
                     features,
                     traces,
                     versions: with,
+                    outdated: false,
                 },
         },
     ] = &answers("loaded")[..]
@@ -672,6 +673,7 @@ fn asked() -> Vec<(&'static str, Vec<Question>)> {
             fail_fast: false,
             list: false,
             max_file_bytes: 4 << 30,
+            ask_tables: true,
         })
     };
     let zygote = Ask::Zygote {
@@ -787,6 +789,7 @@ fn name_of_event(event: &RunEvent) -> &'static str {
         RunEvent::Exit { .. } => "exit",
         RunEvent::Databases { .. } => "databases",
         RunEvent::CoverageSkipped {} => "coverage_skipped",
+        RunEvent::Outdated {} => "outdated",
         RunEvent::Threads { .. } => "threads",
     }
 }

@@ -15,7 +15,8 @@ ENV["RAILS_ENV"] = "test"
 load "#{TREE}/worker.rb"
 sources = Dir.glob("worker/**/*.rb", base: TREE).to_h { |file| [file, File.read("#{TREE}/#{file}")] }
 Coatepec.instance_variable_set(:@sources, sources)
-parts = %w[json record failure compiled databases held traces boot fork reading reading/place reading/text reading/names]
+parts = %w[json record failure compiled databases held tables traces boot fork]
+parts += %w[reading reading/place reading/text reading/names]
 parts.each { |part| Coatepec.load_part(part) }
 Coatepec::Boot.call(ROOT, "config/environment.rb")
 

@@ -67,6 +67,25 @@ class TranscriptsTest < Minitest::Test
     end
   end
 
+  # By another process, after the helper had connected.
+  def test_a_fork_that_would_find_other_tables
+    in_app do |root|
+      File.write("#{root}/spec/rails_helper.rb", <<~RUBY)
+        require "active_record"
+        ActiveRecord::Base.establish_connection(adapter: "sqlite3", database: "#{root}/carts.sqlite3")
+        ActiveRecord::Base.connection.create_table(:carts)
+      RUBY
+      worker = worker(root)
+      worker.replay("boot")
+      zygote = forked(worker, root, "zygote")
+      zygote.replay("loaded")
+      SQLite3::Database.new("#{root}/carts.sqlite3").execute("CREATE TABLE orders (id)")
+      zygote.replay("run") { |events| assert_run("outdated", events) }
+      zygote.hang_up
+      worker.hang_up
+    end
+  end
+
   def test_a_boot_that_fails
     in_app do |root|
       File.write("#{root}/config/environment.rb", "# frozen_string_literal: true\n\n)\n")

@@ -5,6 +5,7 @@ require "json"
 require "minitest/autorun"
 require "rbconfig"
 require "socket"
+require "sqlite3"
 require "tmpdir"
 
 # Starting the Ruby side as the binary does, with the sources from the tree.
