@@ -184,7 +184,7 @@ impl Bench {
         progress("questions about the app");
         let models = client.call("rails_model", &json!({}))?;
         let models = models["models"].as_array().into_iter().flatten();
-        let model = models.filter(|model| model["table_name"].is_string()).last();
+        let model = models.rev().find(|model| model["table_name"].is_string());
         let model = &model.ok_or("the app has no model with a table")?["name"];
         let fields = json!([
             "columns",

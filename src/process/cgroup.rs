@@ -274,11 +274,14 @@ mod tests {
         std::mem::forget(none);
     }
 
+    /// Names and contents.
+    type Files<'a> = &'a [(&'a str, &'a str)];
+
     #[test]
     fn that_the_kernel_ended_it_for_its_memory_is_known_with_the_figure() {
         let calm = "low 0\nhigh 0\nmax 12\noom 0\noom_kill 0\noom_group_kill 0\n";
         let killed = calm.replace("oom_kill 0", "oom_kill 3");
-        let table: [(&[(&str, &str)], Option<u64>); 5] = [
+        let table: [(Files<'_>, Option<u64>); 5] = [
             (&[], None),
             (&[("memory.events", calm), ("memory.peak", "900\n")], None),
             (&[("memory.events", &killed), ("memory.peak", "900\n")], Some(900)),
