@@ -17,7 +17,8 @@ module Coatepec
       Process.setproctitle("coatepec reader")
       Fork.close_listening
       Fork.redirect(@out, @err)
-      %w[reading reading/place reading/text reading/names reading/route_table].each { |name| Coatepec.load_part(name) }
+      parts = %w[reading/place reading/text reading/names reading/unloaded reading/route_table]
+      ["reading", *parts].each { |name| Coatepec.load_part(name) }
       @wire.tell("loaded", seconds: 0, features: [], versions: Boot.versions)
       @wire.each_question { |name, fields, _ios| name == :read ? read(fields) : answer_common(name, fields) }
       exit!(0)
@@ -30,7 +31,7 @@ module Coatepec
     rescue Reading::Refused => e
       @wire.answer("not_read", code: e.code, message: e.message, hint: e.hint)
     rescue Exception => e # rubocop:disable Lint/RescueException -- whatever the app raises is an answer
-      @wire.answer("read_failed", error: Failure.of(e))
+      @wire.answer("read_failed", error: Reading::Text.failure(e))
     ensure
       # Nobody who drops or locks the database is kept waiting by a process that only looks.
       Fork.disconnect

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Arguments, check_range};
+use super::{Arguments, MAX_OFFSET, check_range, invalid};
 use crate::config::{Config, Finding};
 use crate::error::Result;
 
@@ -33,11 +33,19 @@ impl Arguments for Check {
         ("by_code", "object"),
         ("ignored", "object"),
         ("unchecked", "array"),
+        ("unchecked_count", "integer"),
     ];
 
     fn check(&self) -> Result<()> {
+        // That nothing was looked for would read as if nothing were wrong.
+        if self.only.as_ref().is_some_and(Vec::is_empty) {
+            return Err(invalid(
+                "`only` holds no code".to_owned(),
+                "leave it out to look for all",
+            ));
+        }
         check_range("limit", self.limit, 1, 200)?;
-        check_range("offset", self.offset, 0, 1_000_000)
+        check_range("offset", self.offset, 0, MAX_OFFSET)
     }
 
     fn complete(&mut self, config: &Config) {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::schema::MAX_LIMIT;
-use super::{Arguments, check_constant, check_range, check_text, invalid};
+use super::{Arguments, MAX_OFFSET, check_constant, check_range, check_text, invalid};
 use crate::error::Result;
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -19,6 +19,8 @@ pub struct Job {
     /// Of the list. Default 100.
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<u32>,
+    /// `next_offset` of the page before.
+    #[schemars(range(max = 1_000_000))]
     pub offset: Option<u32>,
 }
 
@@ -32,8 +34,13 @@ pub enum JobKind {
 
 impl Arguments for Job {
     const WHAT: &'static str = "job";
-    const RESULT: &'static [(&'static str, &'static str)] =
-        &[("classes", "array"), ("matched", "integer"), ("next_offset", "integer")];
+    const RESULT: &'static [(&'static str, &'static str)] = &[
+        ("classes", "array"),
+        ("matched", "integer"),
+        ("next_offset", "integer"),
+        ("not_loaded", "array"),
+        ("not_loaded_count", "integer"),
+    ];
 
     fn check(&self) -> Result<()> {
         let listed = self.query.is_some() || self.limit.is_some() || self.offset.is_some();
@@ -45,6 +52,7 @@ impl Arguments for Job {
             }
         }
         check_text("query", self.query.as_deref())?;
-        check_range("limit", self.limit, 1, MAX_LIMIT)
+        check_range("limit", self.limit, 1, MAX_LIMIT)?;
+        check_range("offset", self.offset, 0, MAX_OFFSET)
     }
 }

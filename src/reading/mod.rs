@@ -27,6 +27,9 @@ use crate::error::{Error, Kind, Result};
 /// Bytes of a name or of a text to look for.
 const TEXT_BYTES: usize = 200;
 
+/// What an offset can be.
+const MAX_OFFSET: u32 = 1_000_000;
+
 /// The arguments of one tool that reads.
 pub trait Arguments: Serialize + DeserializeOwned {
     /// Which part of the Ruby side answers (`PARTS` in worker/reading.rb).

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::schema::MAX_LIMIT;
-use super::{Arguments, check_constant, check_range, check_text, invalid};
+use super::{Arguments, MAX_OFFSET, check_constant, check_range, check_text, invalid};
 use crate::error::Result;
 
 const MAX_NAMES: usize = 20;
@@ -24,6 +24,8 @@ pub struct Model {
     /// Of the list. Default 100.
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<u32>,
+    /// `next_offset` of the page before.
+    #[schemars(range(max = 1_000_000))]
     pub offset: Option<u32>,
 }
 
@@ -81,13 +83,19 @@ impl Model {
 
 impl Arguments for Model {
     const WHAT: &'static str = "model";
-    const RESULT: &'static [(&'static str, &'static str)] =
-        &[("models", "array"), ("matched", "integer"), ("next_offset", "integer")];
+    const RESULT: &'static [(&'static str, &'static str)] = &[
+        ("models", "array"),
+        ("matched", "integer"),
+        ("next_offset", "integer"),
+        ("not_loaded", "array"),
+        ("not_loaded_count", "integer"),
+    ];
 
     fn check(&self) -> Result<()> {
         self.check_combination()?;
         self.check_names()?;
         check_text("query", self.query.as_deref())?;
-        check_range("limit", self.limit, 1, MAX_LIMIT)
+        check_range("limit", self.limit, 1, MAX_LIMIT)?;
+        check_range("offset", self.offset, 0, MAX_OFFSET)
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Arguments, check_range, check_text};
+use super::{Arguments, MAX_OFFSET, check_range, check_text};
 use crate::error::Result;
 
 /// Tables of one answer, unless told otherwise.
@@ -22,6 +22,8 @@ pub struct Schema {
     /// Default 100.
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<u32>,
+    /// `next_offset` of the page before.
+    #[schemars(range(max = 1_000_000))]
     pub offset: Option<u32>,
 }
 
@@ -59,6 +61,7 @@ impl Arguments for Schema {
     fn check(&self) -> Result<()> {
         check_text("table", self.table.as_deref())?;
         check_text("query", self.query.as_deref())?;
-        check_range("limit", self.limit, 1, MAX_LIMIT)
+        check_range("limit", self.limit, 1, MAX_LIMIT)?;
+        check_range("offset", self.offset, 0, MAX_OFFSET)
     }
 }

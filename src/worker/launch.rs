@@ -84,6 +84,10 @@ const SOURCES: &[(&str, &str)] = &[
     ("worker/reading/model.rb", include_str!("../../worker/reading/model.rb")),
     ("worker/reading/names.rb", include_str!("../../worker/reading/names.rb")),
     (
+        "worker/reading/unloaded.rb",
+        include_str!("../../worker/reading/unloaded.rb"),
+    ),
+    (
         "worker/reading/outside.rb",
         include_str!("../../worker/reading/outside.rb"),
     ),

@@ -6,7 +6,10 @@ use coatepec::config::Config;
 use coatepec::error::Kind;
 use coatepec::reading::check::Check;
 use coatepec::reading::controller::Controller;
+use coatepec::reading::job::Job;
+use coatepec::reading::model::Model;
 use coatepec::reading::routes::Routes;
+use coatepec::reading::schema::Schema;
 use coatepec::reading::{Arguments, Question};
 
 /// What of the arguments reaches Ruby.
@@ -59,13 +62,23 @@ fn numbers_are_in_range_and_texts_are_not_too_long() {
         refused::<Routes>(json!({"limit": limit}), "limit");
         refused::<Check>(json!({"limit": limit}), "limit");
     }
-    refused::<Routes>(json!({"offset": 1_000_001}), "offset");
+    let beyond = json!({"offset": 1_000_001});
+    refused::<Routes>(beyond.clone(), "offset");
+    refused::<Check>(beyond.clone(), "offset");
+    refused::<Model>(beyond.clone(), "offset");
+    refused::<Schema>(beyond.clone(), "offset");
+    refused::<Job>(beyond, "offset");
     for text in [String::new(), "x".repeat(201), "a\0b".to_owned()] {
         refused::<Routes>(json!({"query": text}), "query");
         refused::<Routes>(json!({"controller": text}), "controller");
         refused::<Routes>(json!({"verb": text}), "verb");
     }
     accepted::<Routes>(json!({"query": "ü".repeat(100), "limit": 200, "offset": 1_000_000}));
+}
+
+#[test]
+fn looking_for_nothing_is_not_taken_for_finding_nothing() {
+    refused::<Check>(json!({"only": []}), "only");
 }
 
 #[test]

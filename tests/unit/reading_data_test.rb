@@ -16,7 +16,7 @@ load "#{TREE}/worker.rb"
 sources = Dir.glob("worker/**/*.rb", base: TREE).to_h { |file| [file, File.read("#{TREE}/#{file}")] }
 Coatepec.instance_variable_set(:@sources, sources)
 parts = %w[json record failure compiled databases held tables traces boot fork]
-parts += %w[reading reading/place reading/text reading/names]
+parts += %w[reading reading/place reading/text reading/names reading/unloaded reading/route_table]
 parts.each { |part| Coatepec.load_part(part) }
 Coatepec::Boot.call(ROOT, "config/environment.rb")
 
@@ -196,6 +196,26 @@ class OddModelTest < Minitest::Test
     refute_match(/0x\h{6}|#{ROOT}/, odd.to_s)
   end
 
+  # A digest, say.
+  def test_a_class_with_a_hash_of_its_own_hides_nobody
+    Odd.define_singleton_method(:hash) { |text| "digest of #{text}" }
+    assert_includes(ask("model", query: "odd")[:models].map { |row| row[:name] }, "Odd")
+    assert_equal("Widget", model("Widget")[:name])
+    assert_equal(12, model("Odd", :columns)[:columns].size)
+  end
+
+  # Rails asks all of them before the first question.
+  def test_a_class_that_can_say_nothing_of_itself_keeps_nobody_from_being_told
+    %i[abstract_class? reset_column_information].each do |name|
+      Odd.define_singleton_method(name) { raise SystemStackError, "stack level too deep" }
+    end
+    assert_includes(ask("model")[:models], { name: "Odd" })
+    assert_equal(["unreadable", ["abstract_class"]], model("Odd")[:errors].first.values_at(:code, :fields))
+    assert_equal("Widget", model("Widget")[:name])
+    told = ask("check", limit: 1)
+    assert_operator(told[:matched], :>, 1)
+  end
+
   def test_an_endless_method_is_one_field_that_is_missing
     Odd.define_singleton_method(:validators) { validators }
     odd = model("Odd", :validators, :enums)
@@ -209,7 +229,7 @@ class OddModelTest < Minitest::Test
     odd = model("Odd", :validators, :enums, :scopes)
     options = odd[:validators].last[:options]
     assert_equal([500, true], options.values_at(:in_count, :in_truncated))
-    assert_equal(200, odd[:enums].first[:values].size)
+    assert_equal([200, 300], [odd[:enums].first[:values].size, odd[:enums].first[:values_count]])
     assert_equal([200, 600], [odd[:scopes].size, odd[:counts][:scopes]])
   end
 
@@ -229,6 +249,72 @@ class OddModelTest < Minitest::Test
     told = model("Odd", :attributes)[:attributes].to_h { |one| [one[:name], one.except(:name)] }
     assert_equal({ virt: { type: "integer", column: false }, title: { alias_of: "name" }, colour: { store: "slug" } },
                  told.transform_keys(&:to_sym).slice(:virt, :title, :colour))
+  end
+end
+
+class LongControllerTest < Minitest::Test
+  include Asking
+
+  def setup
+    Object.const_set(:LongController, Class.new(ApplicationController) do
+      250.times { |number| define_method(:"act_#{number}") { nil } }
+      300.times { |number| before_action(:"check_#{number}") }
+    end)
+  end
+
+  def teardown
+    Object.send(:remove_const, :LongController)
+  end
+
+  def test_what_is_cut_off_its_lists_is_counted
+    told = ask("controller", name: "LongController")
+    assert_equal([200, 250], [told[:unroutable_actions].size, told[:unroutable_actions_count]])
+    assert_equal(200, told[:callbacks].size)
+    assert_operator(told[:callbacks_count], :>=, 300)
+    refute(ask("controller", name: "WidgetsController").keys.any? { |name| name.end_with?("_count") })
+  end
+end
+
+class UnloadedTest < Minitest::Test
+  include Asking
+
+  # As a new reader finds the app after the worker has loaded it again.
+  def reload
+    Rails.application.reloader.reload!
+    Coatepec::Boot.send(:eager_load)
+    { Unloaded: :@files, Database: :@derived }.each do |part, remembered|
+      ask("model", limit: 1)
+      Coatepec::Reading.const_get(part).instance_variable_set(remembered, nil)
+    end
+  end
+
+  def setup
+    @file = "#{ROOT}/app/models/aaa_broken.rb"
+    File.write(@file, "class AaaBroken\n  FOO = MissingThing\nend\n")
+    File.write("#{ROOT}/app/models/unreached.rb", "class Unreached < ApplicationRecord\nend\n")
+    reload
+  end
+
+  def teardown
+    FileUtils.rm_f([@file, "#{ROOT}/app/models/unreached.rb"])
+    reload
+  end
+
+  def test_one_broken_file_hides_no_other_and_is_told
+    refute_nil(Coatepec::Boot.eager_load_error)
+    reason = "NameError: uninitialized constant AaaBroken::MissingThing"
+    told = ask("model")
+    assert_equal([[{ file: "app/models/aaa_broken.rb", reason: reason }], 1],
+                 told.values_at(:not_loaded, :not_loaded_count))
+    assert_empty(%w[Unreached Widget Billing::Invoice] - told[:models].map { |row| row[:name] })
+    assert_includes(ask("check")[:unchecked], { subject: "app/models/aaa_broken.rb", reason: reason })
+    assert_includes(ask("job")[:classes].map { |row| row[:name] }, "ActionMailer::MailDeliveryJob")
+  end
+
+  def test_of_an_app_that_loads_nothing_is_said
+    FileUtils.rm_f(@file)
+    reload
+    refute(ask("model").key?(:not_loaded))
   end
 end
 

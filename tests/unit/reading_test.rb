@@ -4,7 +4,7 @@ require_relative "worker_helper"
 require "bigdecimal"
 
 load File.join(Started::TREE, "worker.rb")
-%w[json reading reading/place reading/text reading/names].each do |part|
+%w[json failure reading reading/place reading/text reading/names reading/unloaded].each do |part|
   load File.join(Started::TREE, "worker/#{part}.rb")
 end
 
@@ -13,6 +13,8 @@ Dir.chdir(__dir__)
 module Coatepec
   module Boot
     def self.installed?(path) = !path.start_with?(Coatepec.root)
+
+    def self.eager_load_error = nil
   end
 end
 
@@ -60,6 +62,11 @@ class TextTest < Minitest::Test
   end
 
   # As in a container.
+  def test_an_exception_is_told_without_addresses
+    told = Text.failure(RuntimeError.new("at #{Object.new.inspect}"))
+    assert_equal(["RuntimeError", "at #<Object:0x…>"], told.values_at(:class, :message))
+  end
+
   def test_a_short_root_is_not_taken_out_of_an_address
     Text.remove_instance_variable(:@places) if Text.instance_variable_defined?(:@places)
     Coatepec.stub(:root, "/app/") do

@@ -15,6 +15,9 @@ module Coatepec
                  validator_column_missing job_missing mailer_missing inverse_missing uniqueness_not_indexed
                  foreign_key_not_indexed action_without_route].freeze
 
+      # Of what could not be looked at.
+      UNCHECKED = 20
+
       Finding = Struct.new(:code, :subject, :message, :at, keyword_init: true)
 
       # What is found, and what could not be looked at.
@@ -24,7 +27,7 @@ module Coatepec
         def initialize(codes)
           @codes = codes
           @found = []
-          @unchecked = []
+          @unchecked = Unloaded.files.map { |one| { subject: one[:file], reason: one[:reason] } }
         end
 
         # The same thing is wrong once, whoever comes across it.
@@ -54,7 +57,7 @@ module Coatepec
           [CheckRoutes, CheckModels, CheckSources].each { |part| part.look(findings) }
           hidden, told = findings.sorted.partition { |finding| ignored.include?(finding.code) }
           result = Page.of(:findings, told.map { |finding| finding.to_h.compact }, arguments)
-          { **result, by_code: tally(told), ignored: tally(hidden), unchecked: findings.unchecked.first(20) }
+          { **result, by_code: tally(told), ignored: tally(hidden), **unchecked(findings.unchecked) }
             .reject { |name, value| %i[ignored unchecked].include?(name) && value.empty? }
         end
 
@@ -62,6 +65,10 @@ module Coatepec
         def names(list) = "`#{list.join("`, `")}`"
 
         private
+
+        def unchecked(all)
+          { unchecked: all.first(UNCHECKED), unchecked_count: (all.size if all.size > UNCHECKED) }.compact
+        end
 
         def tally(findings) = findings.map(&:code).tally
       end

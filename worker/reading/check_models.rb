@@ -10,7 +10,7 @@ module Coatepec
 
           Database.fresh
           Declared.fresh
-          models.each { |model| findings.look(Text.class_name(model)) { OneModel.new(model, findings).look } }
+          models.each { |model| findings.look(Text.class_name(model)) { look_into(model, findings) } }
         end
 
         private
@@ -22,8 +22,10 @@ module Coatepec
 
         def models
           own = Names.all(::ActiveRecord::Base).select { |model| Place.own?(Place.of_module(model)) }
-          own.reject { |model| model.abstract_class? || Text.real_name(model).include?("HABTM_") }
+          own.reject { |model| Text.real_name(model).include?("HABTM_") }
         end
+
+        def look_into(model, findings) = model.abstract_class? || OneModel.new(model, findings).look
       end
 
       # Of a model's table, asked of the database: the class itself refuses when one of its enums has no column.

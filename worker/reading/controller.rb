@@ -11,15 +11,28 @@ module Coatepec
         def call(arguments)
           klass = resolve(arguments[:name])
           routes = RouteTable.all.first.select { |route| leads_to?(route, klass) }
-          about(klass).merge(Actions.new(klass, routes).to_h, Around.of(klass))
+          within(about(klass).merge(Actions.new(klass, routes).to_h, Around.of(klass)))
         end
 
         # The classes that a name may stand for: Rails' own base classes are none.
-        def all = defined?(::ActionController::Metal) ? Names.all(::ActionController::Metal) - bases : []
+        def all
+          return [] unless defined?(::ActionController::Metal)
+
+          Names.all(::ActionController::Metal).reject { |klass| base?(klass) }
+        end
+
+        def base?(klass) = bases.any? { |base| base.equal?(klass) }
 
         def bases = [::ActionController::Base, (::ActionController::API if defined?(::ActionController::API))].compact
 
         private
+
+        # What is cut off a list is counted beside it.
+        def within(told)
+          long = told.select { |_name, list| list.is_a?(Array) && list.size > ITEMS }
+          { **told, **long.transform_values { |list| list.first(ITEMS) },
+            **long.to_h { |name, list| [:"#{name}_count", list.size] } }
+        end
 
         # Both as a class and as routes name it.
         def resolve(name)
@@ -29,7 +42,7 @@ module Coatepec
 
           name = "#{name}_controller".camelize if name.match?(/\A[a-z]/)
           found = Names.find(name, ::ActionController::Metal)
-          return found if found && !bases.include?(found)
+          return found if found && !base?(found)
 
           Names.refuse("controller_not_found", "controller", name, ::ActionController::Metal)
         end
@@ -52,8 +65,7 @@ module Coatepec
         end
 
         def to_h
-          { actions: actions.first(ITEMS), unroutable_actions: unroutable.first(ITEMS),
-            routes_without_action: missing.first(ITEMS) }
+          { actions: actions, unroutable_actions: unroutable, routes_without_action: missing }
         end
 
         # Each action that a route asks for and that is not there.
@@ -61,13 +73,20 @@ module Coatepec
           return [] if @klass.method_defined?(:action_missing) || @klass.private_method_defined?(:action_missing)
 
           names = @routes.keys.compact - @methods - @templates.keys - [":action"]
-          names.sort.map { |name| { action: name, routes: told(name), at: @routes[name].first.at }.compact }
+          names.sort.map { |name| missing_action(name) }
         end
 
         # Each action that no route leads to, unless there is a route that takes whatever name comes.
         def unroutable = @routes.key?(":action") ? [] : @methods - @routes.keys
 
         private
+
+        def missing_action(name)
+          { action: name, routes: told(name), routes_count: many(name), at: @routes[name].first.at }.compact
+        end
+
+        # How many routes lead there, if not all of them are told.
+        def many(name) = (size = @routes.fetch(name, []).size) > ITEMS ? size : nil
 
         # Rails renders a template that a route names even if there is no method.
         def actions
@@ -77,7 +96,7 @@ module Coatepec
 
         def action(name)
           place = Place.of_method(@klass, name)
-          { name: name, at: place, templates: @templates[name], routes: told(name) }.compact
+          { name: name, at: place, templates: @templates[name], routes: told(name), routes_count: many(name) }.compact
         end
 
         def told(name)
@@ -139,7 +158,7 @@ module Coatepec
             return [] unless klass.respond_to?(:_process_action_callbacks)
 
             told = klass._process_action_callbacks.map { |callback| callback(klass, callback) }
-            told.partition { |one| Place.own?(one[:at]) }.flatten.first(ITEMS)
+            told.partition { |one| Place.own?(one[:at]) }.flatten
           end
 
           private
@@ -164,19 +183,19 @@ module Coatepec
           # What the app includes, and not what Rails itself is made of.
           def concerns(klass)
             frameworks = [::ActionController::Metal, *Controller.bases]
-            mine = klass.ancestors.take_while { |mod| !frameworks.include?(mod) }.grep_v(Class)
+            mine = klass.ancestors.take_while { |mod| frameworks.none? { |one| one.equal?(mod) } }.grep_v(Class)
             told = mine.filter_map do |mod|
               { name: Text.real_name(mod), at: Place.of_module(mod) }.compact if Text.real_name(mod)
             end
             told.reject! { |one| RAILS.include?(one[:at]) }
-            told.partition { |one| Place.own?(one[:at]) }.flatten.first(ITEMS)
+            told.partition { |one| Place.own?(one[:at]) }.flatten
           end
 
           # The handler that is looked at first comes first.
           def rescues(klass)
             return [] unless klass.respond_to?(:rescue_handlers)
 
-            klass.rescue_handlers.reverse.first(ITEMS).map do |error, handler|
+            klass.rescue_handlers.reverse.map do |error, handler|
               { error: Text.text(error.to_s), with: name(handler), at: place(klass, handler) }.compact
             end
           end

@@ -22,6 +22,8 @@ module Coatepec
       class << self
         # To be called before each question. A connection that is still there may be lost.
         def fresh
+          # Before it is noted which models derive their key.
+          Unloaded.files
           Fork.disconnect
           pools.each { |pool| forget(pool) }
           forget_models
@@ -67,7 +69,7 @@ module Coatepec
           derived.each { |model| model.instance_variable_set(:@primary_key, not_set) }
           ::ActiveRecord::Base.subclasses.each do |model|
             model.reset_column_information
-          rescue StandardError
+          rescue StandardError, SystemStackError, ScriptError
             nil
           end
         end

@@ -49,12 +49,19 @@ module Coatepec
           rows = bases(arguments[:kind]).flat_map { |kind, base| Names.all(base).map { |klass| row(kind, klass) } }
           query = arguments[:query]&.downcase
           rows.select! { |row| row.values.any? { |value| value.downcase.include?(query) } } if query
-          Page.of(:classes, rows, arguments)
+          Page.of(:classes, rows, arguments).merge(Unloaded.told)
         end
 
         def row(kind, klass)
-          { kind: kind, name: Text.real_name(klass), queue_name: (JobClass.new(klass).queue_name if kind == "job"),
+          { kind: kind, name: Text.real_name(klass), queue_name: (queue_name(klass) if kind == "job"),
             at: Place.of_module(klass) }.compact
+        end
+
+        # One class that can't tell its queue keeps nobody from being listed.
+        def queue_name(klass)
+          JobClass.new(klass).queue_name
+        rescue StandardError, SystemStackError, ScriptError
+          nil
         end
       end
     end

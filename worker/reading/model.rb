@@ -47,7 +47,7 @@ module Coatepec
           rows = all.map { |model| row(model) }
           query = arguments[:query]&.downcase
           rows = rows.select { |row| mentions?(row, query) } if query
-          Page.of(:models, rows, arguments)
+          Page.of(:models, rows, arguments).merge(Unloaded.told)
         end
 
         def mentions?(row, query) = row.values_at(:name, :table_name).compact.any? { |it| it.downcase.include?(query) }
@@ -86,7 +86,11 @@ module Coatepec
           database: attempt("database") { Database.name_of(model) } }.compact
       end
 
-      def abstract? = model.abstract_class? || false
+      def abstract?
+        return @abstract if defined?(@abstract)
+
+        @abstract = attempt("abstract_class") { model.abstract_class? } || false
+      end
 
       def skipped?(field) = abstract? && %w[columns indexes foreign_keys attributes sti].include?(field)
 
@@ -163,7 +167,7 @@ module Coatepec
       def enums
         model.defined_enums.map do |name, values|
           shown = values.first(ITEMS).map { |label, value| [Text.text(label), Text.value(value)] }
-          { name: name, values: shown.to_h }
+          { name: name, values: shown.to_h, values_count: (values.size if values.size > ITEMS) }.compact
         end
       end
 

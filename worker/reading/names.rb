@@ -19,6 +19,7 @@ module Coatepec
       class << self
         # The named descendants of a class that are what their name stands for, in order of their names.
         def all(base)
+          Unloaded.files
           known = below(base).filter_map { |klass| (name = Text.real_name(klass)) && [name, klass] }
           current = known.select { |name, klass| PATTERN.match?(name) && constant(name, loading: false).equal?(klass) }
           current.sort_by(&:first).map(&:last)
@@ -67,7 +68,8 @@ module Coatepec
 
         private
 
-        def below(base) = SUBCLASSES.bind_call(base).flat_map { |klass| [klass, *below(klass)] }.uniq
+        # Each has one superclass, so none is there twice. Some have a `hash` of their own, so none is a key.
+        def below(base) = SUBCLASSES.bind_call(base).flat_map { |klass| [klass, *below(klass)] }
 
         # Step by step: no `const_missing` of the app is called, and nothing is found in Object for what belongs below
         # another name. Without `loading`, what is not loaded yet is not there.

@@ -54,7 +54,13 @@ module Coatepec
         def reason(error)
           failure = Failure.of(error)
           first = failure[:message].lines.first.to_s.strip
-          text("#{failure[:class]}: #{first.gsub(/0x\h{6,}/, "0x…")}")
+          text(without_addresses("#{failure[:class]}: #{first}"))
+        end
+
+        # An exception as data, without addresses in memory.
+        def failure(error)
+          failure = Failure.of(error)
+          { **failure, message: without_addresses(failure[:message]) }
         end
 
         # The name of a class or module, whatever the class itself calls its name; nil if it has none.
@@ -82,6 +88,8 @@ module Coatepec
         end
 
         private
+
+        def without_addresses(text) = text.gsub(/0x\h{6,}/, "0x…")
 
         def key(object) = value(object).to_s
 

@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+module Coatepec
+  module Reading
+    # Files of the app that can't be loaded. The boot stops at the first of them, and the classes behind it are as good
+    # as gone: lists of classes would lack them silently. So the others are loaded here, and those that fail are told.
+    module Unloaded
+      FILES = 20
+
+      class << self
+        # Once for each reader: a file that changes makes a new one.
+        # @return [Array<Hash>] file and reason
+        def files
+          @files ||= Boot.eager_load_error ? load_rest : []
+        end
+
+        # What a list of classes says beside them.
+        def told
+          return {} if files.empty?
+
+          { not_loaded: files.first(FILES), not_loaded_count: files.size }
+        end
+
+        private
+
+        def load_rest
+          failed = ruby_files.filter_map { |file| attempt(Place.at(file, 1)&.delete_suffix(":1")) { load_file(file) } }
+          failed + engines.filter_map { |engine| attempt(Text.class_name(engine)) { engine.eager_load! } }
+        end
+
+        def engines
+          app = Rails.application
+          app.config.eager_load_namespaces.reject { |one| one.equal?(app) || one.equal?(app.class) }
+        end
+
+        # Only where Rails, too, loads everything.
+        def ruby_files
+          eager = ActiveSupport::Dependencies._eager_load_paths.map(&:to_s)
+          (Rails.autoloaders.main.dirs & eager).flat_map { |dir| Dir.glob("#{dir}/**/*.rb") }.uniq.sort
+        end
+
+        def load_file(file)
+          Rails.autoloaders.main.load_file(file)
+        rescue ::Zeitwerk::Error => e
+          # Ignored by the app's own wish, or shadowed.
+          raise if e.is_a?(::Zeitwerk::NameError)
+        end
+
+        def attempt(file)
+          yield
+          nil
+        rescue StandardError, SystemStackError, ScriptError => e
+          { file: file, reason: Text.reason(e) }
+        end
+      end
+    end
+  end
+end
