@@ -22,6 +22,7 @@ use super::arguments;
 use super::progress::Reporter;
 use super::prompts;
 use super::resources;
+use super::schema;
 use super::subscriptions::{Listener, Subscriptions};
 use super::tools::{
     self, FlakyCheck, NoArguments, Reading, Restarted, RunResult, Running, RuntimeStatus, SpecList, SpecRun, parse,
@@ -204,7 +205,7 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> std::result::Result<ListToolsResult, ErrorData> {
-        let list = ListToolsResult::with_all_items(self.tools.clone());
+        let list = ListToolsResult::with_all_items(self.tools.iter().map(schema::listed).collect());
         Ok(list.with_ttl_ms(TOOLS_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 

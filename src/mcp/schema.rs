@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use rmcp::model::JsonObject;
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -85,6 +85,66 @@ pub fn complete<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let whole = settings.into_generator().into_root_schema_for::<T>().to_value();
     Value::Object(Arc::unwrap_or_clone(object(whole, NOISE)))
+}
+
+/// As every session pays for it: names, types and choices. What is out of range is refused with the range, and the
+/// fields of results are described in the documentation.
+pub(super) fn listed(tool: &Tool) -> Tool {
+    let mut listed = tool.clone();
+    let mut input = Value::Object(Arc::unwrap_or_clone(tool.input_schema.clone()));
+    without_bounds(&mut input);
+    if let Value::Object(input) = input {
+        listed.input_schema = Arc::new(input);
+    }
+    listed.output_schema = tool.output_schema.as_ref().map(|schema| {
+        let kept = schema.iter().filter(|(key, _)| *key == "type" || *key == "required");
+        Arc::new(kept.map(|(key, value)| (key.clone(), value.clone())).collect())
+    });
+    listed.annotations = tool.annotations.as_ref().map(hints);
+    listed
+}
+
+/// Those that differ from what the protocol takes for granted, and that clients decide by.
+fn hints(all: &ToolAnnotations) -> ToolAnnotations {
+    let hints = ToolAnnotations::new().open_world(false);
+    match all.read_only_hint {
+        Some(true) => hints.read_only(true),
+        _ => hints.destructive(false),
+    }
+}
+
+const BOUNDS: &[&str] = &[
+    "minimum",
+    "maximum",
+    "minItems",
+    "maxItems",
+    "minLength",
+    "maxLength",
+    "additionalProperties",
+];
+
+/// Choices that are worth their bytes in the list; more of them are told by their description and by a refusal.
+const CHOICES: usize = 12;
+
+fn without_bounds(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            let long = |value: &Value| value.as_array().is_some_and(|choices| choices.len() > CHOICES);
+            map.retain(|key, value| {
+                let bound = BOUNDS.contains(&key.as_str()) && !value.is_object();
+                !bound && !(key == "enum" && long(value))
+            });
+            // Paging is explained once, in the server's instructions.
+            for name in ["limit", "offset"] {
+                if let Some(Value::Object(paging)) = map.get_mut(name) {
+                    paging.remove("description");
+                }
+            }
+            map.values_mut().for_each(without_bounds);
+        }
+        Value::Array(list) => list.iter_mut().for_each(without_bounds),
+        _ => {}
+    }
 }
 
 const NOISE: &[&str] = &["$schema", "title", "description"];

@@ -49,32 +49,34 @@ anything after an edit.
 Read `outcome` first: only `passed` means that everything selected ran and passed. Each failure has `rerun`, the \
 selector that runs exactly that example, and `backtrace` with the app's frames first. `command` is what a person would \
 type. Selectors are relative to the app: `spec/models/user_spec.rb`, `spec/models/user_spec.rb:12:40`, \
-`spec/models/user_spec.rb[1:2]`, `test/models/user_test.rb#test_name`, `spec/models`. There is no console, no SQL, no shell and no Rake here.";
+`spec/models/user_spec.rb[1:2]`, `test/models/user_test.rb#test_name`, `spec/models`; `@failed` and `@last` stand for the last \
+failures and the last selection.
+
+rails_routes, rails_model and their like answer from the running app while specs run, and are never older than the files. \
+Lists are paged: `limit`, and `offset` with the `next_offset` of the page before. There is no console, no SQL, no shell and no \
+Rake here.";
 
 /// Arguments of `rails_spec_run`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SpecRun {
-    /// Spec or test files, directories, `file:LINE(:LINE)`, `file[ID,ID]` or `file#test_name`, relative to the app's root.
+    /// Files, directories, `file:LINE(:LINE)`, `file[ID]`, `file#test_name`, `@failed`, `@last`.
     #[schemars(length(min = 1, max = 100))]
     paths: Vec<String>,
-    /// Only examples whose full description contains this text.
+    /// Part of full descriptions.
     example: Option<String>,
-    /// Order and random numbers as in an earlier run.
     #[schemars(range(max = 4_294_967_295_u32))]
     seed: Option<u32>,
-    /// Stop at the first failure.
     fail_fast: Option<bool>,
-    /// Wall time of the run in seconds; boot and waiting not counted. Default 120.
+    /// Of the run alone. Default 120.
     #[schemars(range(min = 1, max = 900))]
     timeout_seconds: Option<u64>,
-    /// List passing examples too. Default false.
     include_passing: Option<bool>,
     /// Default `failures`.
     include_stdout: Option<IncludeStdout>,
-    /// `never`: a fresh process, slower. Default `auto`.
+    /// `never`: a fresh process.
     fork: Option<Fork>,
-    /// Answer `running` with a `run_id` after so many seconds. Default 45.
+    /// Then answer `running`. Default 45.
     #[schemars(range(min = 0, max = 900))]
     pub(super) wait_seconds: Option<u64>,
 }
@@ -84,14 +86,13 @@ pub(super) struct SpecRun {
 #[serde(deny_unknown_fields)]
 pub(super) struct RunResult {
     pub(super) run_id: String,
-    /// How long to wait for its end. Default 45.
+    /// Default 45.
     #[schemars(range(min = 0, max = 900))]
     pub(super) wait_seconds: Option<u64>,
-    /// Only this failure, in full; from 1.
+    /// This one in full, from 1.
     pub(super) failure: Option<usize>,
-    /// A page of what it printed.
+    /// A page of it.
     pub(super) output: Option<StreamName>,
-    /// Where the page begins, from `next_offset`.
     pub(super) offset: Option<usize>,
 }
 
@@ -121,7 +122,6 @@ impl Running {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SpecList {
-    /// As of rails_spec_run.
     paths: Vec<String>,
     example: Option<String>,
     offset: Option<usize>,
@@ -134,21 +134,20 @@ pub(super) struct SpecList {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FlakyCheck {
-    /// As of rails_spec_run.
     paths: Vec<String>,
     example: Option<String>,
-    /// At most. Default 10.
+    /// Default 10.
     #[schemars(range(min = 2, max = 100))]
     rounds: Option<u32>,
     /// Of each round.
     #[schemars(range(min = 1, max = 900))]
     timeout_seconds: Option<u64>,
-    /// Of all together. Default 45.
+    /// Default 45.
     #[schemars(range(min = 1, max = 900))]
     budget_seconds: Option<u64>,
-    /// Find which examples must run before a failure, and in which order.
+    /// Find what must run before a failure.
     bisect: Option<bool>,
-    /// The selector of the failure to bisect. Default: the first flaky one.
+    /// Its selector; else the first flaky one.
     failure: Option<String>,
 }
 
@@ -156,7 +155,7 @@ pub(super) struct FlakyCheck {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RuntimeStatus {
-    /// Boot the app first if it is not booted. Default false.
+    /// Boot the app first.
     pub(super) boot: Option<bool>,
 }
 
@@ -184,33 +183,23 @@ pub(super) struct Reading {
 }
 
 const READINGS: &[Reading] = &[
-    Reading::of::<Routes>(
-        "Routes",
-        "The app's routes, filtered and paged: `rows` in the order of `columns`, with places in the code. A verb of \"\" is \
-         any.",
-    ),
+    Reading::of::<Routes>("Routes", "Routes with their places in the code. A verb of \"\" is any."),
     Reading::of::<Controller>(
         "Controller",
-        "A controller: actions with places and routes, routes without action, callbacks, rescue_from, layout.",
+        "A controller's actions with places and routes, callbacks, rescue_from, layout.",
     ),
     Reading::of::<Model>(
         "Models",
-        "What ActiveRecord models are made of, with places in the code: columns, associations, validators, enums, scopes, \
-         callbacks and more. Tells counts; `fields` tells more.",
+        "What ActiveRecord models are made of, with places. Counts, and in full what `fields` names.",
     ),
-    Reading::of::<Schema>(
-        "Schema",
-        "Tables, columns, indexes, foreign keys and views of the test databases, and pending migrations.",
-    ),
+    Reading::of::<Schema>("Schema", "Tables and views of the test databases, pending migrations."),
     Reading::of::<Job>(
         "Jobs, mailers, channels",
-        "Jobs (queue, retries, arguments), mailers (actions, views, defaults) and channels (actions, streams), with places \
-         in the code.",
+        "Jobs (queue, retries, arguments), mailers and channels, with places.",
     ),
     Reading::of::<Check>(
         "Check",
-        "Where the app's parts don't fit: routes without action, associations without column or index, validators, enums, \
-         missing jobs, each with its place.",
+        "Where the app's parts don't fit: routes, associations, indexes, validators, enums, jobs; with places.",
     ),
 ];
 
@@ -315,8 +304,8 @@ pub(super) fn all() -> Vec<Tool> {
     let mut tools = vec![
         tool(
             SPEC_RUN,
-            "Run RSpec or Minitest by file, directory, line or name in the warm Rails process and get a structured verdict: \
-             failures with message, diff, backtrace and the selector that reruns each.",
+            "Run RSpec or Minitest in the warm Rails process: a verdict, and each failure with message, diff, backtrace and \
+             `rerun`.",
             (schema::of_input::<SpecRun>(), schema::of_run::<Report>()),
             runs("Run specs"),
         ),
@@ -331,7 +320,7 @@ pub(super) fn all() -> Vec<Tool> {
         ),
         tool(
             FLAKY,
-            "Run a selection again and again with fresh seeds: what fails now and then, and after which others.",
+            "Run a selection many times with fresh seeds: what fails now and then, and after what.",
             (
                 schema::of_input::<FlakyCheck>(),
                 schema::of_named_fields(&[
@@ -351,8 +340,7 @@ pub(super) fn all() -> Vec<Tool> {
         ),
         tool(
             STATUS,
-            "What the warm process is doing right now: state, versions, pids, queue, runs so far, defaults. Answers at \
-             once.",
+            "What the warm process is doing: state, versions, queue, runs so far, defaults. At once.",
             (schema::of_input::<RuntimeStatus>(), schema::of_output::<Status>()),
             reads_only("Runtime status"),
         ),

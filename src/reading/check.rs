@@ -10,7 +10,7 @@ use crate::error::Result;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
-    /// Only findings of these codes, also of those that the project ignores. Default: all others.
+    /// Codes, such as `route_without_action`.
     pub only: Option<Vec<Finding>>,
     /// Default 50.
     #[schemars(range(min = 1, max = 200))]

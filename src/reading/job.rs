@@ -10,11 +10,9 @@ use crate::error::Result;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
-    /// Such as `Ops::SweepJob`. Without a name: the list of all.
+    /// Without a name: the list of all.
     pub name: Option<String>,
-    /// Default: any of them.
     pub kind: Option<JobKind>,
-    /// Of the list, only rows that contain this text, in any case.
     pub query: Option<String>,
     /// Of the list. Default 100.
     #[schemars(range(min = 1, max = 200))]

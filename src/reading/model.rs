@@ -12,14 +12,12 @@ const MAX_NAMES: usize = 20;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
-    /// Such as `Admin::User`. Without a name: the list of all models.
+    /// Without a name: the list of all.
     pub name: Option<String>,
-    /// Several at once.
     #[schemars(length(min = 1, max = 20))]
     pub names: Option<Vec<String>>,
-    /// What to tell in full; of the others, how many there are.
     pub fields: Option<Vec<Field>>,
-    /// Of the list, only models whose name or table contains this text, in any case.
+    /// Part of a name or table.
     pub query: Option<String>,
     /// Of the list. Default 100.
     #[schemars(range(min = 1, max = 200))]

@@ -10,11 +10,10 @@ use crate::error::Result;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Routes {
-    /// Part of a name, verb, path, controller, action or engine, in any case; `widgets#show` too.
+    /// Part of a name, verb, path, action or engine.
     pub query: Option<String>,
     /// `admin/widgets` or `Admin::WidgetsController`.
     pub controller: Option<String>,
-    /// Routes that accept it: `GET`.
     pub verb: Option<String>,
     /// Default 100.
     #[schemars(range(min = 1, max = 200))]
@@ -22,7 +21,7 @@ pub struct Routes {
     /// `next_offset` of the page before.
     #[schemars(range(max = 1_000_000))]
     pub offset: Option<u32>,
-    /// Routes of mounted engines. Default `exclude`.
+    /// Default `exclude`.
     pub engines: Option<EngineRoutes>,
 }
 

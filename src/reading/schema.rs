@@ -13,11 +13,11 @@ pub(super) const MAX_LIMIT: u32 = 200;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Schema {
-    /// Only this table or view; `DATABASE.TABLE` in another than the primary database.
+    /// `TABLE` or `DATABASE.TABLE`.
     pub table: Option<String>,
-    /// Only tables whose name, or a column's name, contains this text, in any case.
+    /// Part of a table's or column's name.
     pub query: Option<String>,
-    /// Default `full` with `table`, else `summary` (counts).
+    /// Default `full` of one `table`, else `summary`.
     pub detail: Option<Detail>,
     /// Default 100.
     #[schemars(range(min = 1, max = 200))]

@@ -23,7 +23,7 @@ fn a_client_is_told_who_it_speaks_to_and_what_there_is() {
     wrong.check(instructions.contains(RUN), || {
         format!("instructions name no tool: {instructions}")
     });
-    wrong.check(instructions.len() <= 2048, || "clients cut longer instructions".into());
+    wrong.check(instructions.len() <= 1536, || "too long for what it says".into());
 
     let names: Vec<&Value> = server.tools().iter().map(|tool| &tool["name"]).collect();
     for name in [RUN, STATUS] {
@@ -35,7 +35,12 @@ fn a_client_is_told_who_it_speaks_to_and_what_there_is() {
         "the alias is listed".into()
     });
     server.tools().iter().for_each(|tool| check_tool(&mut wrong, tool));
-    wrong.equal("a run writes", &server.tool(RUN)["annotations"]["readOnlyHint"], false);
+    // Every session of every client pays for it.
+    let bytes = json!(server.tools()).to_string().len();
+    wrong.check(bytes <= 7168, || format!("the list of tools takes {bytes} bytes"));
+    wrong.check(server.tool(RUN)["annotations"].get("readOnlyHint").is_none(), || {
+        "a run writes".into()
+    });
     wrong.equal(
         "status only reads",
         &server.tool(STATUS)["annotations"]["readOnlyHint"],
@@ -56,11 +61,12 @@ fn check_tool(wrong: &mut Deviations, tool: &Value) {
     wrong.check((20..2048).contains(&description.len()), || {
         format!("{name}: description of {}", description.len())
     });
-    for hint in ["title", "readOnlyHint", "openWorldHint"] {
-        wrong.check(!tool["annotations"][hint].is_null(), || {
-            format!("{name}: no annotation {hint}")
-        });
-    }
+    let hints = &tool["annotations"];
+    wrong.equal(&format!("{name}: openWorldHint"), &hints["openWorldHint"], false);
+    wrong.check(
+        hints["readOnlyHint"] == true || hints["destructiveHint"] == false,
+        || format!("{name}: neither reads only nor destroys nothing"),
+    );
     for half in ["inputSchema", "outputSchema"] {
         wrong.equal(&format!("{name}: {half}"), &tool[half]["type"], "object");
         check_schema(wrong, &format!("{name}.{half}"), &tool[half], &tool[half]);
@@ -225,10 +231,12 @@ fn a_mistake_in_the_settings_is_named_with_its_line_and_heals() {
 fn the_output_schemas_are_not_empty_promises() {
     let app = App::bare();
     let server = app.server();
-    let schema = &server.tool(RUN)["outputSchema"];
+    let schema = coatepec::mcp::schema::complete::<coatepec::run::report::Report>();
     for wrong in [json!({}), json!({"run_id": 7}), json!({"outcome": "splendid"})] {
-        assert!(!violations(schema, &wrong).is_empty(), "{wrong} fits");
+        assert!(!violations(&schema, &wrong).is_empty(), "{wrong} fits");
     }
+    let listed = &server.tool(RUN)["outputSchema"];
+    assert!(!violations(listed, &json!({})).is_empty(), "an empty answer fits");
     server.stop();
 }
 

@@ -746,7 +746,7 @@ fn every_message_is_in_a_transcript() {
     assert_eq!(said.len(), 15, "{said:?}");
     let of_runs = all().filter(|name| lines(name).iter().all(|line| is(line, "e")));
     let happened: BTreeSet<&str> = of_runs.flat_map(events).map(|event| name_of_event(&event)).collect();
-    assert_eq!(happened.len(), 13, "{happened:?}");
+    assert_eq!(happened.len(), 14, "{happened:?}");
     let asked: BTreeSet<&str> = asked()
         .iter()
         .flat_map(|(_, asked)| asked)
