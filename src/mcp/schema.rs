@@ -132,7 +132,8 @@ fn without_bounds(schema: &mut Value) {
             let long = |value: &Value| value.as_array().is_some_and(|choices| choices.len() > CHOICES);
             map.retain(|key, value| {
                 let bound = BOUNDS.contains(&key.as_str()) && !value.is_object();
-                !bound && !(key == "enum" && long(value))
+                let long_enum = key == "enum" && long(value);
+                !bound && !long_enum
             });
             // Paging is explained once, in the server's instructions.
             for name in ["limit", "offset"] {

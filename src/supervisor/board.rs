@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::booted::Booted;
 use super::queue::Waiting;
+use super::seconds_since;
 use super::warm::Prepared;
 use crate::config::{Fork, IncludeStdout};
 use crate::run::RunId;
@@ -307,10 +308,6 @@ impl Facts {
             self.since = Instant::now();
         }
     }
-}
-
-fn seconds_since(since: Instant) -> f64 {
-    (since.elapsed().as_secs_f64() * 1000.0).round() / 1000.0
 }
 
 /// The public name of a value, as in the JSON.

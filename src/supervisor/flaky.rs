@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Supervisor;
 use super::call::RunArguments;
+use super::seconds_since;
 use crate::config::IncludeStdout;
 use crate::error::{Error, Kind, Result};
 use crate::project::Framework;
@@ -171,7 +172,7 @@ pub(super) async fn check(
         bisect,
         command: first_failing.map(|served| served.report.command),
         report: None,
-        seconds: started.elapsed().as_secs_f64(),
+        seconds: seconds_since(started),
         budget_seconds,
     })
 }
@@ -338,7 +339,7 @@ fn not_run(served: Served, rounds: &Rounds, planned: u32, budget_seconds: u64, s
         bisect: None,
         command: None,
         report: Some(Box::new(served.report)),
-        seconds: started.elapsed().as_secs_f64(),
+        seconds: seconds_since(started),
         budget_seconds,
     }
 }

@@ -27,7 +27,7 @@ mod watcher;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::sync::watch;
@@ -344,4 +344,9 @@ fn going_away() -> Error {
 
 fn panicked(error: tokio::task::JoinError) -> Error {
     Error::internal("a part of the server failed").source(error)
+}
+
+/// To the millisecond, as callers see it.
+fn seconds_since(since: Instant) -> f64 {
+    (since.elapsed().as_secs_f64() * 1000.0).round() / 1000.0
 }

@@ -3,12 +3,12 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use serde::Serialize;
 use tokio::sync::Notify;
 
 use super::call::Queued;
+use super::seconds_since;
 
 /// Calls that may wait at a time, besides the one that is being served.
 pub const QUEUE: usize = 32;
@@ -139,8 +139,4 @@ impl Waiting {
             seconds: seconds_since(call.ongoing().since),
         }
     }
-}
-
-fn seconds_since(since: Instant) -> f64 {
-    (since.elapsed().as_secs_f64() * 1000.0).round() / 1000.0
 }

@@ -3,10 +3,11 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use serde_json::Value;
 
+use crate::process_support::send;
 use crate::support::{App, eventually};
 
 const PASSES: &str = "spec/models/widget_spec.rb";
@@ -84,7 +85,7 @@ fn interrupted_once_the_run_is_ended_and_still_told() {
     command.args(["--no-share", "run", "spec/waits_spec.rb"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     eventually("the spec runs", || app.path("tmp/started").exists().then_some(()));
-    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
+    send(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT);
     let ended = child.wait_with_output().unwrap();
     let (out, err) = (
         String::from_utf8_lossy(&ended.stdout),
@@ -112,7 +113,7 @@ fn watching_runs_again_what_a_save_concerns() {
     app.edit("spec/a_spec.rb", "eq 1", "eq 2");
     let again = out.find(|line| line.as_ref().is_ok_and(|line| line.starts_with("failed: ")));
     assert!(again.unwrap().unwrap().starts_with("failed: 1 example, 1 failed"));
-    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
+    send(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT);
     assert_eq!(
         child.wait().unwrap().code(),
         Some(1),
