@@ -1,8 +1,9 @@
 //! Questions about the app: answered by a reader, whatever runs meanwhile.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
+use regex::Regex;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
@@ -110,6 +111,9 @@ fn unfit(problem: &Problem, paths: &Paths) -> Error {
         .details(json!({ "class": failure.class, "at": place(failure, paths), "stderr": paths.text(&stderr) }))
 }
 
+/// Where an object lies in memory, as `inspect` tells it: no two answers would be the same.
+static ADDRESS: LazyLock<Regex> = LazyLock::new(|| Regex::new("0x[0-9a-f]{6,}").expect("it is a pattern"));
+
 /// Characters of what the process printed last.
 const STDERR: usize = 2000;
 
@@ -135,6 +139,7 @@ fn refused(code: &str, message: String, hint: Option<String>) -> Error {
 
 fn summary(failure: &Failure, paths: &Paths) -> String {
     let message = paths.text(failure.message.trim());
+    let message = ADDRESS.replace_all(&message, "0x…");
     format!("{}: {message}", failure.class)
 }
 

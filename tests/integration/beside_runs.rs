@@ -127,13 +127,16 @@ fn an_app_that_can_not_be_asked_says_why_until_it_is_mended() {
 fn the_schema_of_an_app_that_does_not_boot_comes_from_its_files() {
     let app = App::copy();
     let server = app.server();
-    app.write("config/initializers/broken.rb", "raise 'out of order'\n");
+    app.write(
+        "config/initializers/broken.rb",
+        "raise \"out of order: #{Object.new.inspect}\"\n",
+    );
     let tool = "rails_schema";
     let told = server.call(tool, json!({"table": "makers"})).wait();
     let told = told.success(&server.tool(tool)["outputSchema"]);
     assert_eq!(told["source"], "schema_file", "{told}");
     assert_eq!(told["tables"][0]["name"], "makers", "{told}");
-    assert!(has_text(&told["instead"], "out of order"), "{told}");
+    assert!(has_text(&told["instead"], "out of order: #<Object:0x…>"), "{told}");
     app.remove("config/initializers/broken.rb");
     let told = server.call(tool, json!({"table": "makers"})).wait();
     let told = told.success(&server.tool(tool)["outputSchema"]);
