@@ -243,6 +243,21 @@ impl Board {
         self.change(|facts| *facts.calls.entry(tool.to_owned()).or_default() += 1);
     }
 
+    /// Nothing runs any more.
+    pub fn stopped(&self) {
+        self.change(|facts| facts.running = None);
+    }
+
+    /// Nothing is booted any more; a run under way goes on.
+    pub fn retired(&self) {
+        self.change(|facts| {
+            facts.boot = None;
+            if facts.running.is_none() {
+                facts.enter(Phase::Absent);
+            }
+        });
+    }
+
     pub fn ran(&self, mode: Option<Mode>, outcome: Outcome) {
         self.change(|facts| {
             facts.running = None;

@@ -237,7 +237,10 @@ impl Supervisor {
 
     /// Ends the warm processes, after the run that uses them, and boots anew. Says which boot it was that ended.
     pub async fn restart(&self) -> Option<u64> {
-        let ended = self.office.warm.lock().await.restart().await;
+        let mut warm = self.office.warm.lock().await;
+        let ended = warm.restart().await;
+        self.office.board.retired();
+        drop(warm);
         self.office.restart.notify_one();
         ended
     }

@@ -24,6 +24,8 @@ const KEPT_BYTES: usize = 32 * 1024 * 1024;
 /// A run that is over, to its last byte.
 #[derive(Debug)]
 pub struct Over {
+    /// Its examples were listed, and not run.
+    pub listing: bool,
     pub facts: Facts,
     pub view: View,
     pub paths: Paths,
@@ -310,7 +312,8 @@ impl Served {
 
     pub(super) fn finish(&self, end: Result<Over>) {
         let end = end.map(Arc::new);
-        self.runs.close(self.ongoing.id, end.as_ref().ok());
+        let run = end.as_ref().ok().filter(|over| !over.listing);
+        self.runs.close(self.ongoing.id, run);
         self.ongoing.finish(end);
     }
 }

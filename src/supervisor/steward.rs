@@ -334,10 +334,17 @@ impl Steward {
             ahead: queued.ahead,
             ..account::facts(queued.ongoing().id, call, attempt)
         };
-        self.board.ran(facts.mode_of_run(), facts.verdict.outcome);
-        self.journal.note(entry(queued, &facts));
-        self.remember(call, &facts);
+        // Nothing was run for a list, and so there is nothing to count or to keep.
+        let listing = call.arguments.list;
+        if listing {
+            self.board.stopped();
+        } else {
+            self.board.ran(facts.mode_of_run(), facts.verdict.outcome);
+            self.journal.note(entry(queued, &facts));
+            self.remember(call, &facts);
+        }
         Over {
+            listing,
             facts,
             view: call.view,
             paths: Paths::new(call.root(), std::env::home_dir()),

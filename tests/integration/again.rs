@@ -117,6 +117,7 @@ fn a_selection_is_listed_with_lines_and_tags_and_nothing_of_it_runs() {
     wrong.equal("broken", &broken["report"]["outcome"], "load_error");
     let refusal = server.begin(["@last"], json!({})).wait().refusal();
     wrong.equal("a list is no run", &refusal["code"], "invalid_selector");
+    wrong.equal("runs", &server.status()["runs"]["outcomes"], &json!({}));
     wrong.none();
     server.stop();
 }
