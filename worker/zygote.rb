@@ -60,7 +60,7 @@ module Coatepec
       ENV["COATEPEC_MODE"] = "fork"
       records = Records.new(events)
       Ending.records = records
-      leave_to_another(records) if fields[:ask_tables] && Tables.outdated?
+      leave_to_another(records) if fields[:ask_tables] && outdated?
       records.emit("coverage_skipped") if CoverageTools.silence
       MemoryDatabase.restore
       Run.new(fields, records).call
@@ -71,6 +71,9 @@ module Coatepec
       records.emit("outdated")
       exit!(0)
     end
+
+    # A run begins without a connection, as a fresh process does.
+    def outdated? = Tables.outdated?.tap { Fork.disconnect }
 
     # Whether anything changed is decided before a run and never in the middle of one.
     def stop_reloading

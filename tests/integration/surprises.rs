@@ -98,7 +98,9 @@ fn code_in_a_new_directory_of_the_app_is_found() {
     );
     let report = server.run(["spec/finder_spec.rb"]);
     examples(&report);
-    assert_eq!(report["trigger"], "rebooted: app/finders/finder.rb was created");
+    // The directory and what is in it are new; either tells why.
+    let trigger = report["trigger"].as_str().unwrap_or_default();
+    assert!(trigger.starts_with("rebooted: app/finders"), "{report}");
     server.stop();
 }
 
