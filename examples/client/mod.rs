@@ -32,6 +32,8 @@ impl Client {
     /// Starts the server for `app` and says hello. Nothing is booted by that.
     pub(crate) fn start(app: &Path) -> Result<Client> {
         let mut server = program(&binary()?)
+            // A server of its own: what is measured or shown begins cold, and nothing is left of it.
+            .arg("--no-share")
             .arg("--root")
             .arg(app)
             .current_dir(app)
