@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Arguments, MAX_OFFSET, check_range, invalid};
+use super::{Arguments, check_page, invalid};
 use crate::config::{Config, Finding};
 use crate::error::Result;
 
@@ -44,8 +44,7 @@ impl Arguments for Check {
                 "leave it out to look for all",
             ));
         }
-        check_range("limit", self.limit, 1, 200)?;
-        check_range("offset", self.offset, 0, MAX_OFFSET)
+        check_page(self.limit, self.offset)
     }
 
     fn complete(&mut self, config: &Config) {

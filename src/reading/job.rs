@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::schema::MAX_LIMIT;
-use super::{Arguments, MAX_OFFSET, check_constant, check_range, check_text, invalid};
+use super::{Arguments, check_constant, check_page, check_text, invalid};
 use crate::error::Result;
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -50,7 +49,6 @@ impl Arguments for Job {
             }
         }
         check_text("query", self.query.as_deref())?;
-        check_range("limit", self.limit, 1, MAX_LIMIT)?;
-        check_range("offset", self.offset, 0, MAX_OFFSET)
+        check_page(self.limit, self.offset)
     }
 }

@@ -27,6 +27,8 @@ use crate::error::{Error, Kind, Result};
 /// Bytes of a name or of a text to look for.
 const TEXT_BYTES: usize = 200;
 
+/// Rows of one page, at most.
+const MAX_LIMIT: u32 = 200;
 /// What an offset can be.
 const MAX_OFFSET: u32 = 1_000_000;
 
@@ -92,6 +94,12 @@ fn check_text(argument: &str, text: Option<&str>) -> Result<()> {
         )),
         _ => Ok(()),
     }
+}
+
+/// Where a page of a list begins, and how much is on it.
+fn check_page(limit: Option<u32>, offset: Option<u32>) -> Result<()> {
+    check_range("limit", limit, 1, MAX_LIMIT)?;
+    check_range("offset", offset, 0, MAX_OFFSET)
 }
 
 /// A number within its range, if it is given at all.

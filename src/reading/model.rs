@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::schema::MAX_LIMIT;
-use super::{Arguments, MAX_OFFSET, check_constant, check_range, check_text, invalid};
+use super::{Arguments, check_constant, check_page, check_text, invalid};
 use crate::error::Result;
 
 const MAX_NAMES: usize = 20;
@@ -93,7 +92,6 @@ impl Arguments for Model {
         self.check_combination()?;
         self.check_names()?;
         check_text("query", self.query.as_deref())?;
-        check_range("limit", self.limit, 1, MAX_LIMIT)?;
-        check_range("offset", self.offset, 0, MAX_OFFSET)
+        check_page(self.limit, self.offset)
     }
 }

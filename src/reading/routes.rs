@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Arguments, MAX_OFFSET, check_range, check_text};
+use super::{Arguments, check_page, check_text};
 use crate::config::{Config, EngineRoutes};
 use crate::error::Result;
 
@@ -42,8 +42,7 @@ impl Arguments for Routes {
         check_text("query", self.query.as_deref())?;
         check_text("controller", self.controller.as_deref())?;
         check_text("verb", self.verb.as_deref())?;
-        check_range("limit", self.limit, 1, 200)?;
-        check_range("offset", self.offset, 0, MAX_OFFSET)
+        check_page(self.limit, self.offset)
     }
 
     fn complete(&mut self, config: &Config) {

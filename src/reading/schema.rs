@@ -3,12 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Arguments, MAX_OFFSET, check_range, check_text};
+use super::{Arguments, check_page, check_text};
 use crate::error::Result;
 
 /// Tables of one answer, unless told otherwise.
 pub const LIMIT: u32 = 100;
-pub(super) const MAX_LIMIT: u32 = 200;
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -61,7 +60,6 @@ impl Arguments for Schema {
     fn check(&self) -> Result<()> {
         check_text("table", self.table.as_deref())?;
         check_text("query", self.query.as_deref())?;
-        check_range("limit", self.limit, 1, MAX_LIMIT)?;
-        check_range("offset", self.offset, 0, MAX_OFFSET)
+        check_page(self.limit, self.offset)
     }
 }
