@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::tree;
 
 /// Below the limit of nextest, which leaves nothing to look at.
-const LIMIT: Duration = Duration::from_secs(160);
+const LIMIT: Duration = Duration::from_secs(540);
 
 static EXPIRED: AtomicBool = AtomicBool::new(false);
 
