@@ -32,7 +32,7 @@ pub(crate) use server::{Pending, Server, Setup};
 use std::time::{Duration, Instant};
 
 /// How long anything that has to happen may take.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Asks again and again until there is an answer.
 pub(crate) fn eventually<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
