@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
+use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 
+use super::cut::Files;
 use super::lease::Lease;
 use super::setup::{Settings, Setup};
 use crate::project::Framework;
@@ -42,7 +44,7 @@ pub struct Booted {
 }
 
 /// The files before a boot.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Before {
     pub(super) since: SystemTime,
     pub(super) targets: Vec<changes::Target>,
@@ -56,6 +58,25 @@ impl Before {
             snapshot: Snapshot::take(&targets),
             targets,
         }
+    }
+}
+
+/// A look at the files that goes on beside the boot.
+#[derive(Debug, Clone)]
+pub(super) struct Looking(watch::Receiver<Option<Arc<Before>>>);
+
+impl Looking {
+    pub(super) fn begin(targets: Vec<changes::Target>) -> Self {
+        let (tell, hear) = watch::channel(None);
+        spawn_blocking(move || tell.send_replace(Some(Arc::new(Before::look(targets)))));
+        Looking(hear)
+    }
+
+    /// What it saw, once it has seen all.
+    pub(super) async fn done(mut self) -> Arc<Before> {
+        let before = self.0.wait_for(Option::is_some).await;
+        let before = before.ok().and_then(|before| before.clone());
+        before.unwrap_or_else(|| Arc::new(Before::look(Vec::new())))
     }
 }
 
@@ -100,6 +121,16 @@ impl Booted {
     /// Which code it is that the forks of this worker have.
     pub(super) fn generation(&self) -> (u64, u64) {
         (self.id, self.reloads)
+    }
+
+    /// The files as they are known, to see whether they change while something is loaded from them.
+    pub(super) fn files(&self, least: Effect, own: BTreeSet<PathBuf>) -> Files {
+        Files {
+            watch: self.watch.clone(),
+            baseline: self.baseline.clone(),
+            least,
+            own: own.into_iter().chain(self.rewritten.iter().cloned()).collect(),
+        }
     }
 
     /// What changed since it was last asked, or since it was loaded. Whoever asks acts on it, by way of `pending`: the

@@ -7,6 +7,8 @@ mod account;
 pub mod board;
 pub mod booted;
 pub mod call;
+mod cut;
+mod demand;
 pub mod execute;
 pub mod flaky;
 pub mod history;
@@ -47,13 +49,13 @@ use crate::run::RunId;
 use crate::run::report::Report;
 use board::{Defaults, Status};
 use call::{Checked, Queued, RunArguments};
+use demand::Wish;
 use flaky::{FlakyArguments, FlakyReport};
 use listing::{ListArguments, ListReport};
 use queue::{NotQueued, QUEUE, Queue};
 use runs::{Answer, Found, Ongoing, Over, Served};
 use setup::Setup;
 use steward::Office;
-use warm::Warm;
 
 /// How long the end of everything may take before we leave without having seen it. The keepers then go on alone.
 const FAREWELL: Duration = Duration::from_secs(10);
@@ -70,7 +72,7 @@ pub struct Supervisor {
 impl Supervisor {
     /// Starts the steward of the project at `root`. Nothing is booted before the first call, or `eager`.
     pub fn start(root: &Path, eager: bool) -> (Supervisor, JoinHandle<()>) {
-        let office = Office::default();
+        let office = Office::new();
         let supervisor = Supervisor {
             root: root.to_owned(),
             intake: Arc::default(),
@@ -141,12 +143,13 @@ impl Supervisor {
             ahead: 0,
             served: Served::new(Arc::clone(&ongoing), self.office.runs.clone()),
         };
+        let wish = self.office.demand.wish();
         let ticket = self.office.queue.join(queued).map_err(not_queued)?;
-        tokio::spawn(leave_when_abandoned(
-            self.office.queue.clone(),
-            ticket,
-            Arc::clone(&ongoing),
-        ));
+        let (queue, call) = (self.office.queue.clone(), Arc::clone(&ongoing));
+        tokio::spawn(async move {
+            leave_when_abandoned(queue, ticket, call).await;
+            drop(wish);
+        });
         Ok(ongoing)
     }
 
@@ -237,16 +240,23 @@ impl Supervisor {
 
     /// Ends the warm processes, after the run that uses them, and boots anew. Says which boot it was that ended.
     pub async fn restart(&self) -> Option<u64> {
-        let mut warm = self.office.warm.lock().await;
-        let ended = warm.restart().await;
-        self.office.board.retired();
-        drop(warm);
+        let mut heeded = self.office.demand.start_over();
+        let ended = tokio::select! {
+            biased;
+            mut warm = self.office.warm.lock() => {
+                let ended = warm.restart().await;
+                self.office.board.retired();
+                ended
+            }
+            // Whoever was booting or reloading the app does so anew.
+            _ = heeded.changed() => None,
+        };
         self.office.restart.notify_one();
         ended
     }
 
-    /// Does something with the tree beside the steward. It goes on when the caller does not wait for it any more: a boot
-    /// that was begun is of use to the next one.
+    /// Does something with the tree beside the steward. It goes on for a while when the caller does not wait for it any
+    /// more: clients give up after a time of their own, and ask again.
     async fn aside<T, F, Fut>(&self, cancel: CancellationToken, work: F) -> Result<T>
     where
         T: Send + 'static,
@@ -257,6 +267,7 @@ impl Supervisor {
         let setup = spawn_blocking(move || Setup::at(&root)).await.map_err(panicked)??;
         let office = self.office.clone();
         let shutdown = office.shutdown.clone();
+        let wish = office.demand.wish();
         let working = tokio::spawn(async move {
             tokio::select! {
                 done = work(office, setup) => done,
@@ -265,7 +276,10 @@ impl Supervisor {
         });
         tokio::select! {
             done = working => done.map_err(panicked)?,
-            () = cancel.cancelled() => Err(cancelled(None)),
+            () = cancel.cancelled() => {
+                tokio::spawn(linger(wish));
+                Err(cancelled(None))
+            }
         }
     }
 
@@ -298,12 +312,20 @@ impl Supervisor {
         self.office.shutdown.cancel();
         let ended = async {
             // Whoever still holds the tree lets go of it now.
-            *self.office.warm.lock().await = Warm::default();
+            self.office.warm.lock().await.forget();
             spawn::all_cleared(FAREWELL).await;
         };
         let _ = timeout(FAREWELL, ended).await;
         self.office.journal.flush().await;
     }
+}
+
+/// How long a boot goes on that was begun for a question, once its caller is gone.
+const LINGER: Duration = Duration::from_secs(60);
+
+async fn linger(wish: Wish) {
+    tokio::time::sleep(LINGER).await;
+    drop(wish);
 }
 
 fn defaults(config: &Config) -> Defaults {

@@ -21,6 +21,12 @@ pub struct Changed {
 }
 
 impl Rewrites {
+    /// What is known by now to be written by each load.
+    pub fn own(&self) -> BTreeSet<PathBuf> {
+        let own = self.0.iter().filter(|(_, times)| **times >= LOADS);
+        own.map(|(path, _)| path.clone()).collect()
+    }
+
     /// Takes note of what changed during a load.
     pub fn note(&mut self, changed: impl IntoIterator<Item = PathBuf>) -> Changed {
         let mut last = std::mem::take(&mut self.0);

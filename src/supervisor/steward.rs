@@ -12,6 +12,7 @@ use super::account::{self, Attempt};
 use super::board::{self, Board};
 use super::booted::Booted;
 use super::call::{Checked, Queued};
+use super::demand::Demand;
 use super::execute::{self, NotStarted, Ran};
 use super::history::History;
 use super::lease::Lease;
@@ -56,12 +57,24 @@ pub(super) struct Office {
     pub(super) board: Board,
     pub(super) journal: Journal,
     pub(super) warm: Shared,
+    pub(super) demand: Demand,
     /// Somebody else has looked after the tree: other files may count now.
     pub(super) looked_after: Arc<Notify>,
     /// Somebody has ended the tree to have it booted anew.
     pub(super) restart: Arc<Notify>,
     pub(super) shutdown: CancellationToken,
     pub(super) history: Arc<Mutex<History>>,
+}
+
+impl Office {
+    pub(super) fn new() -> Office {
+        let demand = Demand::default();
+        Office {
+            warm: Arc::new(tokio::sync::Mutex::new(Warm::new(demand.clone()))),
+            demand,
+            ..Office::default()
+        }
+    }
 }
 
 async fn serve_in_order(root: PathBuf, office: &Office, mut work: Option<Work>) {
@@ -91,7 +104,7 @@ async fn serve_in_order(root: PathBuf, office: &Office, mut work: Option<Work>) 
         steward = match done {
             Ok(steward) => steward,
             Err(_) => {
-                *office.warm.lock().await = Warm::default();
+                office.warm.lock().await.forget();
                 Steward::new(office)
             }
         };
@@ -126,6 +139,7 @@ fn watch(watcher: Option<Watcher>, booted: Option<&Booted>) -> Option<Watcher> {
 #[derive(Debug)]
 struct Steward {
     warm: Shared,
+    demand: Demand,
     history: Arc<Mutex<History>>,
     board: Board,
     journal: Journal,
@@ -139,6 +153,7 @@ impl Steward {
     fn new(office: &Office) -> Steward {
         Steward {
             warm: Arc::clone(&office.warm),
+            demand: office.demand.clone(),
             history: Arc::clone(&office.history),
             board: office.board.clone(),
             journal: office.journal.clone(),
@@ -162,6 +177,7 @@ impl Steward {
         let used = self.warm.lock().await.booted().and_then(|booted| booted.framework);
         setup.framework = used.unwrap_or(setup.framework);
         self.board.preparing();
+        let _wish = self.demand.wish();
         let mut locks = Locks::new(Duration::ZERO, CancellationToken::new());
         if let Ok((prepared, _lease)) = warm::ready(&self.warm, &setup, &mut locks).await {
             self.board.prepared(&prepared, self.warm.lock().await.booted());

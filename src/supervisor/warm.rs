@@ -5,13 +5,16 @@
 //! reader. So neither waits for the other's end, and a change found by one is done for both.
 
 use std::path::Path;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
-use super::booted::{self, Before, Booted, now};
+use super::booted::{self, Before, Booted, Looking, now};
+use super::cut::{Cut, Files, cut};
+use super::demand::Demand;
 use super::lease::Lease;
 use super::lock::{Locks, Taken};
 use super::rewrites::{Changed, Rewrites};
@@ -32,6 +35,9 @@ use crate::worker::{Broken, Worker};
 /// that (`rewrites`), after three boots and loads.
 const TRIES: u32 = 8;
 
+/// How often something is begun again, for one call, because files have changed while it was loaded; then it is waited for.
+const OUTRUN: u32 = 2;
+
 pub type Shared = Arc<Mutex<Warm>>;
 
 /// The state of the tree and how it came to it.
@@ -46,6 +52,7 @@ pub struct Warm {
     gone: Option<String>,
     /// What was last done and why, until a run has told it.
     untold: Option<String>,
+    demand: Demand,
 }
 
 /// What was done to get a warm, fresh tree.
@@ -57,6 +64,8 @@ pub struct Prepared {
     pub load: f64,
     /// "rebooted: config/initializers/money.rb was modified"
     pub trigger: Option<String>,
+    /// What was not waited for, since the files had changed meanwhile.
+    outrun: u32,
 }
 
 /// Why there is no warm tree.
@@ -69,6 +78,12 @@ pub struct Problem {
 
 /// What an attempt to do something with the tree failed with.
 type Failed = (Outcome, Broken);
+
+/// Why a boot did not come to its end.
+enum Unbooted {
+    Broken(Broken),
+    Cut(Cut),
+}
 
 /// A zygote that has loaded nothing older than the files on disk at this moment. Holds the locks of its databases before
 /// any test code is loaded, and never the tree while it waits for them.
@@ -129,18 +144,35 @@ async fn try_ready(
 async fn load(warm: &Shared, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), Failed> {
     let since = SystemTime::now();
     let started = Instant::now();
-    let (worker, generation) = {
+    let (worker, generation, cut) = {
         let mut warm = warm.lock().await;
+        let own = warm.during_loads.own();
         let Some(booted) = &mut warm.booted else { return Ok(()) };
         booted.drop_zygote().await;
         booted.pending = booted.pending.max(Effect::NewZygote);
-        (Arc::clone(&booted.worker), booted.generation())
+        let files = booted.files(Effect::NewZygote, own);
+        let (worker, generation) = (Arc::clone(&booted.worker), booted.generation());
+        (worker, generation, warm.cut(prepared, std::future::ready(files)))
     };
-    let loaded = worker
-        .zygote(setup.framework, &setup.config.preload, setup.boot_limit())
-        .await;
+    let cut = async {
+        tokio::select! {
+            cut = cut => cut,
+            () = replaced(warm, generation) => Cut::Restarted,
+        }
+    };
+    let loaded = load_unless(cut, &worker, setup).await;
     prepared.load += started.elapsed().as_secs_f64();
     let mut warm = warm.lock().await;
+    let loaded = match loaded {
+        Ok(loaded) => loaded,
+        Err(Cut::Restarted) => return Ok(()),
+        Err(Cut::Unwanted) => return Err(unwanted(Outcome::LoadError)),
+        Err(Cut::Outrun(changes)) => {
+            prepared.outrun += 1;
+            warm.during_loads.note(changes.into_iter().map(|change| change.path));
+            return Ok(());
+        }
+    };
     match loaded {
         Ok(zygote) if warm.generation() == Some(generation) => {
             warm.install(zygote, setup, since).await;
@@ -162,6 +194,38 @@ async fn load(warm: &Shared, setup: &Setup, prepared: &mut Prepared) -> std::res
     }
 }
 
+/// The zygote, as far as there is one, or why it was not waited for.
+async fn load_unless(
+    cut: impl Future<Output = Cut>,
+    worker: &Worker,
+    setup: &Setup,
+) -> std::result::Result<std::result::Result<Zygote, Broken>, Cut> {
+    let (pid, pipes) = match worker.fork_zygote(setup.framework, &setup.config.preload).await {
+        Ok(forked) => forked,
+        Err(broken) => return Ok(Err(broken)),
+    };
+    tokio::select! {
+        loaded = worker.zygote(pid, pipes, setup.boot_limit()) => Ok(loaded),
+        cut = cut => {
+            worker.end_fork(pid).await;
+            Err(cut)
+        }
+    }
+}
+
+/// How often somebody who loads from a worker looks whether it is still the one.
+const STILL_THERE: Duration = Duration::from_secs(1);
+
+/// Returns when the tree is of another generation.
+async fn replaced(warm: &Shared, generation: (u64, u64)) {
+    loop {
+        tokio::time::sleep(STILL_THERE).await;
+        if warm.lock().await.generation() != Some(generation) {
+            return;
+        }
+    }
+}
+
 /// A reader of an app that is no older than the files on disk at this moment. Leaves the test helper, the databases and
 /// the run under way alone.
 pub(super) async fn reader(warm: &mut Warm, setup: &Setup) -> std::result::Result<(Prepared, Arc<Reader>), Problem> {
@@ -177,6 +241,18 @@ pub(super) async fn reader(warm: &mut Warm, setup: &Setup) -> std::result::Resul
 }
 
 impl Warm {
+    pub(super) fn new(demand: Demand) -> Warm {
+        Warm {
+            demand,
+            ..Warm::default()
+        }
+    }
+
+    /// As at the start. What was warm ends by itself.
+    pub fn forget(&mut self) {
+        *self = Warm::new(self.demand.clone());
+    }
+
     pub fn booted(&self) -> Option<&Booted> {
         self.booted.as_ref()
     }
@@ -205,7 +281,9 @@ impl Warm {
     }
 
     async fn try_fresh(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<Effect, Failed> {
-        for _ in 0..TRIES {
+        let mut tries = 0;
+        while tries < TRIES || self.booted.is_none() {
+            tries += 1;
             self.drop_the_dead().await;
             match self.look(setup, prepared).await {
                 Effect::Reload => self.reload(setup, prepared).await?,
@@ -249,6 +327,7 @@ impl Warm {
     /// As somebody asked for; says which boot it was.
     pub async fn restart(&mut self) -> Option<u64> {
         let id = self.booted.as_ref().map(|booted| booted.id);
+        self.demand.heed();
         self.gone = id.map(|_| "rebooted: a restart was asked for".to_owned());
         self.retire().await;
         id
@@ -321,21 +400,82 @@ impl Warm {
             }
             None => Watch::before_boot(&setup.project.root, setup.test_dirs()),
         };
-        let targets = watch.targets();
-        let before = spawn_blocking(move || Before::look(targets));
-        let booted = match start(setup).await {
-            // Nothing was run, and the app need not be to blame: once more, and then it is.
-            Err(broken) if broken.from_outside() => {
-                prepared.trigger = Some(format!("booted again: {}", broken.failure.message));
-                start(setup).await
+        let looking = Looking::begin(watch.targets());
+        let booted = {
+            let before = looking.clone();
+            let own = self.during_boots.own();
+            let files = async move {
+                Files {
+                    watch,
+                    baseline: before.done().await.snapshot.clone(),
+                    least: Effect::Reload,
+                    own,
+                }
+            };
+            let mut cut = pin!(self.cut(prepared, files));
+            match start(setup, cut.as_mut()).await {
+                // Nothing was run, and the app need not be to blame: once more, and then it is.
+                Err(Unbooted::Broken(broken)) if broken.from_outside() => {
+                    prepared.trigger = Some(format!("booted again: {}", broken.failure.message));
+                    start(setup, cut).await
+                }
+                booted => booted,
             }
-            booted => booted,
         };
         prepared.boot += started.elapsed().as_secs_f64();
-        let (worker, ready) = booted.map_err(|broken| (Outcome::BootFailed, broken))?;
-        let before = before.await.unwrap_or_else(|_| Before::look(Vec::new()));
-        self.settle(setup, before, worker, ready).await;
+        match booted {
+            Ok((worker, ready)) => {
+                let before = Arc::unwrap_or_clone(looking.done().await);
+                self.settle(setup, before, worker, ready).await;
+                Ok(())
+            }
+            Err(Unbooted::Broken(broken)) => Err((Outcome::BootFailed, broken)),
+            Err(Unbooted::Cut(cut)) => self.begin_again(cut, setup, prepared).await,
+        }
+    }
+
+    /// What was being booted or reloaded is not waited for, and goes.
+    async fn begin_again(
+        &mut self,
+        cut: Cut,
+        setup: &Setup,
+        prepared: &mut Prepared,
+    ) -> std::result::Result<(), Failed> {
+        self.retire().await;
+        match cut {
+            Cut::Unwanted => {
+                self.gone = Some("booted again: nobody waited for the last boot any more".to_owned());
+                return Err(unwanted(Outcome::BootFailed));
+            }
+            Cut::Restarted => {
+                self.demand.heed();
+                prepared.trigger = Some("booted again: a restart was asked for".to_owned());
+            }
+            Cut::Outrun(changes) => {
+                prepared.outrun += 1;
+                prepared.trigger = changes.first().map(|change| outran(change, &setup.project.root));
+                self.during_boots.note(changes.into_iter().map(|change| change.path));
+            }
+        }
         Ok(())
+    }
+
+    /// What ends a boot, a reload or a load before its time, by the files as they were before it.
+    fn cut<F>(&self, prepared: &Prepared, files: F) -> impl Future<Output = Cut> + Send + use<F>
+    where
+        F: Future<Output = Files> + Send,
+    {
+        let demand = self.demand.clone();
+        let patient = prepared.outrun >= OUTRUN;
+        async move {
+            let outrun = async {
+                if patient {
+                    std::future::pending::<()>().await;
+                }
+                files.await.outrun().await
+            };
+            cut(&demand, outrun).await
+        }
     }
 
     /// Takes the baseline of a new worker. What changed during its boot may be in it in the old or in the new form, so
@@ -391,8 +531,20 @@ impl Warm {
             return self.boot_instead(setup, prepared).await;
         }
         let since = SystemTime::now();
-        let reloaded = booted.worker.reload(setup.boot_limit()).await;
+        let files = booted.files(Effect::Reload, self.during_boots.own());
+        let worker = Arc::clone(&booted.worker);
+        let reloaded = tokio::select! {
+            reloaded = worker.reload(setup.boot_limit()) => Ok(reloaded),
+            cut = self.cut(prepared, std::future::ready(files)) => Err(cut),
+        };
+        drop(worker);
         prepared.boot += started.elapsed().as_secs_f64();
+        let reloaded = match reloaded {
+            Ok(reloaded) => reloaded,
+            // Half of it may be loaded.
+            Err(cut) => return self.begin_again(cut, setup, prepared).await,
+        };
+        let Some(booted) = &mut self.booted else { return Ok(()) };
         match reloaded {
             // Two of a class, and both in use.
             Ok(Reloaded { held: Some(place), .. }) => {
@@ -449,16 +601,29 @@ impl Warm {
     }
 }
 
-async fn start(setup: &Setup) -> std::result::Result<(Worker, Ready), Broken> {
+async fn start(
+    setup: &Setup,
+    cut: Pin<&mut impl Future<Output = Cut>>,
+) -> std::result::Result<(Worker, Ready), Unbooted> {
     let plan = setup.plan().map_err(|error| Broken::of_error(&error))?;
     let mut worker = Worker::start(&plan, setup.boot_limit()).await?;
     let Project { root, boot } = &setup.project;
-    match worker.boot(root, boot, setup.boot_limit()).await {
+    let booted = tokio::select! {
+        booted = worker.boot(root, boot, setup.boot_limit()) => booted.map_err(Unbooted::Broken),
+        cut = cut => Err(Unbooted::Cut(cut)),
+    };
+    match booted {
         Ok(ready) => Ok((worker, ready)),
-        Err(broken) => {
+        Err(unbooted) => {
             worker.end().await;
-            Err(broken)
+            Err(unbooted)
         }
+    }
+}
+
+impl From<Broken> for Unbooted {
+    fn from(broken: Broken) -> Self {
+        Unbooted::Broken(broken)
     }
 }
 
@@ -485,6 +650,20 @@ fn busy(taken: &Taken) -> Broken {
         message,
         ..Failure::default()
     })
+}
+
+fn unwanted(outcome: Outcome) -> Failed {
+    let failure = Failure {
+        class: "Unwanted".to_owned(),
+        message: "it was given up, since nobody waited for it any more".to_owned(),
+        ..Failure::default()
+    };
+    (outcome, Broken::told(failure))
+}
+
+fn outran(change: &Change, root: &Path) -> String {
+    let path = Paths::new(root, std::env::home_dir()).file(&change.path);
+    format!("booted again: {path} was {} during the boot", change.kind.past())
 }
 
 fn describe(effect: Effect, change: &Change, root: &Path) -> Option<String> {

@@ -79,6 +79,7 @@ impl Watch {
         let dirs = ["app", "packs", "engines", "gems"].map(|dir| root.join(dir)).to_vec();
         let inputs = Inputs {
             reload_dirs: dirs,
+            code_dirs: vec![root.join("lib")],
             ..Inputs::default()
         };
         Watch::new(root, inputs, test_dirs)

@@ -142,13 +142,17 @@ impl Worker {
         }
     }
 
-    /// Forks a zygote, which loads the test helper.
-    pub async fn zygote(&self, framework: Framework, preload: &[PathBuf], limit: Duration) -> Result<Zygote, Broken> {
+    /// Forks a zygote, which begins to load the test helper.
+    pub async fn fork_zygote(&self, framework: Framework, preload: &[PathBuf]) -> Result<(i32, Pipes), Broken> {
         let ask = Ask::Zygote {
             framework,
             preload: preload.to_vec(),
         };
-        let (pid, pipes) = self.fork(&ask).await?;
+        self.fork(&ask).await
+    }
+
+    /// Waits until a zygote has loaded the helper; one that can't is ended.
+    pub async fn zygote(&self, pid: i32, pipes: Pipes, limit: Duration) -> Result<Zygote, Broken> {
         match Zygote::load(pid, pipes, limit).await {
             Ok(zygote) => Ok(zygote),
             Err(mut broken) => {

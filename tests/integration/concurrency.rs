@@ -159,17 +159,21 @@ fn a_call_that_is_cancelled_while_the_app_boots_lets_the_next_one_have_it() {
     let app = App::copy();
     app.write(
         "config/initializers/slow.rb",
-        "File.write('tmp/booting', ''); sleep 0.01 until File.exist?('tmp/go')\n",
+        "File.write('tmp/booting', \"boot\\n\", mode: 'a'); sleep 0.01 until File.exist?('tmp/go')\n",
     );
     let server = app.server();
     let path = tracing_spec(&app, "cancelled");
     let call = server.begin([path], json!({}));
     eventually("the app boots", || app.path("tmp/booting").exists().then_some(()));
+    let next = server.begin([SPEC], json!({}));
+    eventually("the next call waits", || (server.status()["queued"] == 1).then_some(()));
     server.cancel(&call);
+    server.status();
     app.write("tmp/go", "");
-    let next = server.run([SPEC]);
+    let next = server.report(next);
     assert_eq!(next["outcome"], "passed", "{next}");
     assert!(!app.path("tmp/trace").exists(), "what was cancelled ran");
+    assert_eq!(app.read("tmp/booting"), "boot\n", "it is the same boot");
     server.stop();
 }
 

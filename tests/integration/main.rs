@@ -17,6 +17,7 @@ mod eras;
 mod faults;
 mod floods;
 mod freshness;
+mod given_up;
 mod guards;
 mod keeper;
 mod keeper_lost;

@@ -26,6 +26,15 @@ fn three_loads_in_a_row_make_a_file_their_own() {
 }
 
 #[test]
+fn what_is_known_to_be_their_own_can_be_asked_for() {
+    let mut rewrites = Rewrites::default();
+    for own in [&[][..], &[], &["a"]] {
+        rewrites.note(["a"].map(PathBuf::from));
+        assert_eq!(rewrites.own(), own.iter().map(PathBuf::from).collect());
+    }
+}
+
+#[test]
 fn a_load_that_changes_nothing_breaks_the_row() {
     loads(&[
         (&["a"], &[]),
