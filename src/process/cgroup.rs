@@ -132,15 +132,31 @@ fn event(events: &str, name: &str) -> Option<u64> {
 
 /// Where this supervisor makes the cgroups of its runs; `None` where it may not. Its directory need not exist.
 pub fn home() -> Option<&'static Path> {
-    static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
+    home_and_memory().map(|(home, _)| home.as_path())
+}
+
+/// Whether the kernel keeps the limit of memory of runs here.
+pub fn keeps_memory() -> bool {
+    home_and_memory().is_some_and(|(_, memory)| *memory)
+}
+
+fn home_and_memory() -> Option<&'static (PathBuf, bool)> {
+    static HOME: OnceLock<Option<(PathBuf, bool)>> = OnceLock::new();
     HOME.get_or_init(|| {
         let own = own()?;
         sweep(&own);
         let home = own.join(format!("{PREFIX}{}", std::process::id()));
         prepare(&home).ok()?;
-        Some(home)
+        let memory = hands_down(&home, "memory");
+        Some((home, memory))
     })
-    .as_deref()
+    .as_ref()
+}
+
+/// Whether the cgroups below one have this controller.
+fn hands_down(home: &Path, controller: &str) -> bool {
+    let controllers = fs::read_to_string(home.join("cgroup.subtree_control")).unwrap_or_default();
+    controllers.split_whitespace().any(|given| given == controller)
 }
 
 /// The cgroup of this process, as a directory.
@@ -219,7 +235,7 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::{Cgroup, own_of};
+    use super::{Cgroup, hands_down, own_of};
 
     const MOUNTS: &str = "\
         22 1 0:20 / /proc rw,nosuid - proc proc rw\n\
@@ -271,6 +287,22 @@ mod tests {
         let (dir, none) = cgroup(&[]);
         none.limit(1 << 20, 512);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+        std::mem::forget(none);
+    }
+
+    #[test]
+    fn who_keeps_the_limit_of_memory_is_read_from_the_controllers_that_runs_get() {
+        for (controllers, memory) in [
+            ("cpu memory pids\n", true),
+            ("cpu pids\n", false),
+            ("memory_like\n", false),
+        ] {
+            let (dir, home) = cgroup(&[("cgroup.subtree_control", controllers)]);
+            assert_eq!(hands_down(dir.path(), "memory"), memory, "{controllers:?}");
+            std::mem::forget(home);
+        }
+        let (dir, none) = cgroup(&[]);
+        assert!(!hands_down(dir.path(), "memory"));
         std::mem::forget(none);
     }
 

@@ -62,8 +62,10 @@ pub enum End {
 pub enum Stop {
     Deadline,
     Cancelled,
-    /// Its processes together used this many bytes.
+    /// Its processes together used this many bytes when they were looked at.
     Memory(u64),
+    /// The kernel ended all of them, which had used this many bytes.
+    OutOfMemory(u64),
     /// It had this many processes.
     Processes(usize),
 }
@@ -79,13 +81,18 @@ pub struct Verdict {
 pub fn judge(log: &RunLog, end: End, stop: Option<Stop>) -> Verdict {
     match (stop, log.exit) {
         (Some(Stop::Cancelled), _) => verdict(Outcome::Cancelled, "the caller cancelled the run"),
-        (Some(Stop::Memory(bytes)), _) => {
-            let used = bytes / (1024 * 1024);
-            verdict(
-                Outcome::MemoryExceeded,
-                format!("its processes used {used} MiB of memory{}", position(log)),
-            )
-        }
+        (Some(Stop::Memory(bytes)), _) => verdict(
+            Outcome::MemoryExceeded,
+            format!("its processes used {} of memory{}", mib(bytes), position(log)),
+        ),
+        (Some(Stop::OutOfMemory(bytes)), _) => verdict(
+            Outcome::MemoryExceeded,
+            format!(
+                "the kernel ended it: its processes used {} of memory{}",
+                mib(bytes),
+                position(log)
+            ),
+        ),
         (Some(Stop::Processes(count)), _) => verdict(
             Outcome::TooManyProcesses,
             format!("it had {count} processes{}", position(log)),
@@ -94,6 +101,10 @@ pub fn judge(log: &RunLog, end: End, stop: Option<Stop>) -> Verdict {
         (None, Some(exit)) => over(log, end, exit),
         (None, None) => cut_short(log, end),
     }
+}
+
+fn mib(bytes: u64) -> String {
+    format!("{} MiB", bytes / (1024 * 1024))
 }
 
 /// The process came to its own end, exit handlers included.

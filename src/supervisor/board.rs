@@ -12,6 +12,7 @@ use super::queue::Waiting;
 use super::seconds_since;
 use super::warm::Prepared;
 use crate::config::{Fork, IncludeStdout};
+use crate::process::cgroup;
 use crate::run::RunId;
 use crate::run::mode::Decision;
 use crate::run::outcome::Outcome;
@@ -86,6 +87,18 @@ pub struct Status {
     /// How the warm processes are confined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Enforcement>,
+    /// Who keeps the limit of memory of runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_limit: Option<MemoryLimit>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryLimit {
+    /// The kernel, at every moment: each run has a cgroup with a limit of its own.
+    Kernel,
+    /// The server, which looks four times a second.
+    Polled,
 }
 
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
@@ -154,6 +167,7 @@ struct BootFacts {
     listening: Vec<String>,
     rewritten: BTreeSet<PathBuf>,
     sandbox: Enforcement,
+    memory_limit: MemoryLimit,
 }
 
 impl BootFacts {
@@ -169,6 +183,10 @@ impl BootFacts {
             listening: booted.ready.listening.clone(),
             rewritten: booted.rewritten.clone(),
             sandbox: booted.worker.kept().enforcement(),
+            memory_limit: match cgroup::keeps_memory() {
+                true => MemoryLimit::Kernel,
+                false => MemoryLimit::Polled,
+            },
         }
     }
 
@@ -305,6 +323,7 @@ impl Board {
             eager_load_error: boot.and_then(|boot| boot.eager_load_error.clone()),
             listening: boot.map(|boot| boot.listening.clone()).unwrap_or_default(),
             sandbox: boot.map(|boot| boot.sandbox.clone()),
+            memory_limit: boot.map(|boot| boot.memory_limit),
             rewrites: boot.map(|boot| boot.rewritten(&project_root)).unwrap_or_default(),
             project_root,
         }

@@ -352,7 +352,7 @@ impl Watched {
             }
             state = next;
         }
-        let starved = self.starved.filter(|_| self.log.exit.is_none()).map(Stop::Memory);
+        let starved = self.starved.filter(|_| self.log.exit.is_none()).map(Stop::OutOfMemory);
         let stop = state.stop().filter(|_| !over_before_stop).or(starved);
         self.over(stop, ended.unwrap_or_else(Instant::now) - started)
     }

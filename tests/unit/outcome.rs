@@ -223,6 +223,12 @@ fn each_condition_of_a_pass_is_needed() {
             "its processes used 5120 MiB of memory after the last example",
         ),
         (
+            "it used too much memory, and the kernel was faster than we",
+            |run| run.stop = Some(Stop::OutOfMemory(5 << 30)),
+            Outcome::MemoryExceeded,
+            "the kernel ended it: its processes used 5120 MiB of memory after the last example",
+        ),
+        (
             "it had too many processes",
             |run| run.stop = Some(Stop::Processes(513)),
             Outcome::TooManyProcesses,
@@ -263,6 +269,7 @@ fn a_run_that_had_to_be_ended_is_called_so_whatever_it_said_and_however_it_died(
             (Stop::Deadline, Outcome::TimedOut),
             (Stop::Cancelled, Outcome::Cancelled),
             (Stop::Memory(5 << 30), Outcome::MemoryExceeded),
+            (Stop::OutOfMemory(5 << 30), Outcome::MemoryExceeded),
             (Stop::Processes(513), Outcome::TooManyProcesses),
         ] {
             for run in [

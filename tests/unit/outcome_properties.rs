@@ -119,6 +119,7 @@ fn how_it_ended() -> impl Strategy<Value = (End, Option<Stop>)> {
         1 => Just(Some(Stop::Deadline)),
         1 => Just(Some(Stop::Cancelled)),
         1 => any::<u64>().prop_map(|bytes| Some(Stop::Memory(bytes))),
+        1 => any::<u64>().prop_map(|bytes| Some(Stop::OutOfMemory(bytes))),
         1 => any::<usize>().prop_map(|count| Some(Stop::Processes(count))),
     ];
     (end, stop)

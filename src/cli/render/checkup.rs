@@ -134,7 +134,12 @@ pub fn sandbox(status: &Value) -> Finding {
         let text = |name: &str| part[name].as_str().unwrap_or_default().to_owned();
         format!("{}: {}{why}", text("part"), text("enforced"))
     };
-    let lines: Vec<String> = std::iter::once(mode.to_owned()).chain(parts.iter().map(told)).collect();
+    let memory = status["memory_limit"].as_str().map(|by| match by {
+        "kernel" => "limit of memory: kept by the kernel".to_owned(),
+        _ => "limit of memory: looked at 4 times a second".to_owned(),
+    });
+    let parts_told = parts.iter().map(told).chain(memory);
+    let lines: Vec<String> = std::iter::once(mode.to_owned()).chain(parts_told).collect();
     match parts.iter().all(|part| part["enforced"] == "full") {
         true => Finding::ok(check, lines.join("\n")),
         false => Finding::warning(
