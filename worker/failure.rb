@@ -23,6 +23,8 @@ module Coatepec
       # Runs the block for a text that app code produces; says so when that code fails.
       def guard(what, bytes = MESSAGE_BYTES)
         clip(Json.text(yield.to_s), bytes)
+      rescue SignalException
+        raise # It came from elsewhere, at this moment, and means the process.
       rescue Exception => e # rubocop:disable Lint/RescueException -- it is the app's code that raises here
         "(#{what} raised #{class_name(e)})"
       end

@@ -243,6 +243,8 @@ fn prepare() -> Result<Signals, Refused> {
     {
         use nix::sys::prctl;
         let _ = prctl::set_name(c"coatepec-keeper");
+        // Should it be stopped when the supervisor dies, it goes on, finds the lifeline cut and does its work.
+        let _ = prctl::set_pdeathsig(nix::sys::signal::Signal::SIGCONT);
         prctl::set_child_subreaper(true).map_err(|errno| Refused::because("failed to adopt orphans", errno))?;
     }
     Signals::block().map_err(|errno| Refused::because("failed to block signals", errno))

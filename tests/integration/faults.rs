@@ -152,6 +152,7 @@ const NEITHER: &[Fault] = &[
     fault("exits_bang_midway", "incomplete", [2, 0, 0, 0, 1], "status 0 in"),
     fault("exits_midway", "incomplete", [2, 0, 0, 0, 1], "status 0 in"),
     fault("interrupts_itself", "crashed", [2, 0, 0, 0, 1], "SIGINT"),
+    fault("killed_while_it_is_told", "crashed", [2, 0, 0, 0, 1], "SIGTERM"),
     fault("kills_its_group", "crashed", [2, 0, 0, 0, 1], "SIGTERM"),
     fault("kills_itself_kill", "crashed", [2, 0, 0, 0, 1], "SIGKILL"),
     fault("kills_itself_term", "crashed", [2, 0, 0, 0, 1], "SIGTERM"),

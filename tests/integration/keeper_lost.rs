@@ -26,6 +26,28 @@ RSpec.describe "A held spec" do
 end
 "#;
 
+/// A stopped keeper sees nothing. What it has left to do when it is the only one left, it does all the same.
+#[test]
+fn a_keeper_that_is_stopped_when_its_server_is_killed_ends_all_the_same() {
+    for fork in ["always", "never"] {
+        let (app, server) = held_app();
+        let _call = server.begin(["spec/held_spec.rb"], json!({"fork": fork, "timeout_seconds": 600}));
+        held(&app);
+        for keeper in keepers(&server) {
+            server.signal_to(keeper, Signal::SIGSTOP);
+        }
+        eventually("they are stopped", || {
+            let mut keepers = server
+                .processes()
+                .into_iter()
+                .filter(|proc| proc.command.contains("__jail"));
+            keepers.all(|keeper| keeper.state == 'T').then_some(())
+        });
+        server.signal(Signal::SIGKILL);
+        server.nothing_is_left();
+    }
+}
+
 /// The kernel ends the worker, the zygote and the run with it, and the server what had left them.
 #[test]
 fn a_keeper_that_is_killed_takes_its_run_with_it_and_leaves_nothing() {
