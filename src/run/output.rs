@@ -198,7 +198,8 @@ fn floor_char_boundary(text: &str, at: usize) -> usize {
         .unwrap_or(0)
 }
 
-fn ceil_char_boundary(text: &str, at: usize) -> usize {
+/// The first boundary between characters that is not before `at`.
+pub fn ceil_char_boundary(text: &str, at: usize) -> usize {
     (at..text.len())
         .find(|at| text.is_char_boundary(*at))
         .unwrap_or(text.len())

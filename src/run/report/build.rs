@@ -10,7 +10,7 @@ use crate::process::kernel_view::KernelThread;
 use crate::process::signal_name;
 use crate::run::blocked::Refused;
 use crate::run::outcome::Outcome;
-use crate::run::output::{Captured, clip};
+use crate::run::output::{Captured, ceil_char_boundary, clip};
 use crate::run::paths::{Frame, Paths, selector};
 use crate::worker::protocol::{ExampleFinished, ExampleStatus, Failure, Identity, ThreadDump};
 
@@ -269,14 +269,26 @@ fn refused(known: &Refused) -> Refused {
     }
 }
 
-/// Bytes kept of the stderr of a fork that crashed: its first lines say what and where.
+/// Bytes kept of the stderr of a fork that crashed.
 const CRASH_STDERR: usize = 4096;
+
+/// How Ruby begins what it prints when it dies: the line before what matters most of it.
+const BUG: &str = "[BUG]";
+
+/// The beginning of what Ruby said of the crash, whatever was printed before; else what was printed last.
+fn last_words(stderr: &str) -> &str {
+    let at = stderr
+        .rfind(BUG)
+        .map(|at| stderr[..at].rfind('\n').map_or(0, |line| line + 1));
+    let from = at.unwrap_or_else(|| ceil_char_boundary(stderr, stderr.len().saturating_sub(CRASH_STDERR)));
+    &stderr[from..]
+}
 
 impl CrashedFork {
     pub fn new(signal: i32, stderr: &str) -> Self {
         CrashedFork {
             signal: signal_name(signal),
-            stderr: clip(stderr, CRASH_STDERR).0,
+            stderr: clip(last_words(stderr), CRASH_STDERR).0,
         }
     }
 
