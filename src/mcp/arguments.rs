@@ -34,9 +34,29 @@ pub(super) fn check(schema: &JsonObject, arguments: &JsonObject) -> Result<()> {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
-    let hint = problems.into_iter().find_map(|problem| problem.hint);
-    Err(Error::new(Kind::InvalidArguments, shown + &more)
-        .hint(hint.unwrap_or_else(|| "an optional argument that is left out has its default".to_owned())))
+    let error = Error::new(Kind::InvalidArguments, shown + &more);
+    Err(match problems.into_iter().find_map(|problem| problem.hint) {
+        Some(hint) => error.hint(hint),
+        None => error,
+    })
+}
+
+impl Problem {
+    fn or_hint(self, hint: String) -> Problem {
+        Problem {
+            hint: self.hint.or(Some(hint)),
+            ..self
+        }
+    }
+}
+
+/// What helps with a value of the wrong kind.
+fn advice(name: &str, value: &Value, required: &[&str]) -> String {
+    match value {
+        _ if !required.contains(&name) => "an optional argument that is left out has its default".to_owned(),
+        Value::String(text) => format!("of one it is `[{}]`", Value::from(excerpt(text))),
+        _ => format!("`{name}` can't be left out"),
+    }
 }
 
 fn problems(schema: &JsonObject, arguments: &JsonObject) -> Vec<Problem> {
@@ -47,7 +67,7 @@ fn problems(schema: &JsonObject, arguments: &JsonObject) -> Vec<Problem> {
         None => Some(unknown(name, known)),
         // As if it were left out, which many clients mean by it.
         Some(_) if value.is_null() && !required.contains(&name.as_str()) => None,
-        Some(schema) => mismatch(name, schema, value),
+        Some(schema) => mismatch(name, schema, value).map(|problem| problem.or_hint(advice(name, value, &required))),
     });
     let missing = required.iter().filter(|name| !arguments.contains_key(**name));
     let missing = missing.map(|name| Problem {
@@ -219,6 +239,10 @@ mod tests {
             assert!(!hint.is_empty(), "{arguments}");
         }
         assert_eq!(wrong(&json!({"paths": [], "path": "a"})).1, "did you mean `paths`?");
+        assert_eq!(wrong(&json!({"paths": "spec"})).1, "of one it is `[\"spec\"]`");
+        assert_eq!(wrong(&json!({"paths": ["a", 1]})).1, "`paths` can't be left out");
+        let optional = wrong(&json!({"paths": [], "seed": "x"})).1;
+        assert_eq!(optional, "an optional argument that is left out has its default");
     }
 
     #[test]

@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    CompletionInfo, ContentBlock, GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CompleteRequestParams,
+    CompleteResult, CompletionInfo, ContentBlock, CustomNotification, GetPromptRequestParams, GetPromptResponse,
+    GetTaskParams, GetTaskResult, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde::Serialize;
@@ -24,9 +25,11 @@ use super::prompts;
 use super::resources;
 use super::schema;
 use super::subscriptions::{Listener, Subscriptions};
+use super::tasks;
 use super::tools::{
     self, FlakyCheck, NoArguments, Reading, Restarted, RunResult, Running, RuntimeStatus, SpecList, SpecRun, parse,
 };
+use super::{HURRY, RUN_ID};
 use crate::error::{Error, Kind, Result};
 use crate::journal::Entry;
 use crate::supervisor::Supervisor;
@@ -64,28 +67,31 @@ impl Handler {
         tool.map_or(Ok(()), |tool| arguments::check(&tool.input_schema, arguments))
     }
 
-    async fn answer(&self, name: &str, arguments: JsonObject, context: RequestContext<RoleServer>) -> CallToolResult {
+    async fn answer(&self, name: &str, arguments: JsonObject, context: RequestContext<RoleServer>) -> CallToolResponse {
         if let Err(error) = self.check(name, &arguments) {
-            return failure(&error);
+            return failure(&error).into();
         }
         let caller = Caller {
             reporter: Reporter::of(&context),
+            takes_tasks: tasks::declared(&context),
             cancel: context.ct,
         };
-        // A task of its own, so that a panic is an answer and not the end of the session.
-        let call = tokio::spawn(self.clone().call(name.to_owned(), Value::Object(arguments), caller));
-        let result = call
-            .await
-            .unwrap_or_else(|error| Err(Error::internal("the call failed").source(error)));
-        result.unwrap_or_else(|error| failure(&error))
+        answered(self.clone().call(name.to_owned(), Value::Object(arguments), caller)).await
     }
 
-    async fn call(self, name: String, arguments: Value, caller: Caller) -> Result<CallToolResult> {
-        if let Some(reading) = Reading::named(&name) {
+    async fn call(self, name: String, arguments: Value, caller: Caller) -> Result<CallToolResponse> {
+        if tools::listed(&name) == tools::SPEC_RUN {
+            return self.run(parse(arguments)?, caller).await;
+        }
+        self.other(&name, arguments, caller).await.map(CallToolResponse::from)
+    }
+
+    async fn other(self, name: &str, arguments: Value, caller: Caller) -> Result<CallToolResult> {
+        if let Some(reading) = Reading::named(name) {
             let question = (reading.question)(arguments)?;
             return success(&self.supervisor.read(question, caller.cancel).await?);
         }
-        match tools::listed(&name) {
+        match tools::listed(name) {
             tools::SPEC_LIST => {
                 let input: SpecList = parse(arguments)?;
                 success(&self.supervisor.list(input.into(), caller.cancel).await?)
@@ -99,15 +105,18 @@ impl Handler {
                 parse::<NoArguments>(arguments)?;
                 self.restart().await
             }
-            tools::RESULT => self.result(parse(arguments)?, caller).await,
-            _ => self.run(parse(arguments)?, caller).await,
+            _ => self.result(parse(arguments)?, caller).await,
         }
     }
 
-    async fn run(self, input: SpecRun, caller: Caller) -> Result<CallToolResult> {
-        let wait = input.wait_seconds;
+    async fn run(self, input: SpecRun, caller: Caller) -> Result<CallToolResponse> {
+        let takes_tasks = caller.takes_tasks;
+        let wait = input.wait_seconds.or(takes_tasks.then_some(tasks::WAIT_SECONDS));
         let ongoing = self.supervisor.begin(input.into()).await?;
-        wait_for(&ongoing, wait, caller).await
+        match wait_for(&ongoing, wait, caller).await? {
+            Answer::Running(_) if takes_tasks => Ok(CallToolResponse::Task(tasks::created(&ongoing))),
+            answer => told(&ongoing, answer).map(CallToolResponse::from),
+        }
     }
 
     async fn result(self, input: RunResult, caller: Caller) -> Result<CallToolResult> {
@@ -116,7 +125,13 @@ impl Handler {
             Error::new(Kind::InvalidArguments, message).hint("it is `run_id` of an earlier answer, such as `run-7`")
         };
         match self.supervisor.found(input.run_id.parse().map_err(unknown)?)? {
-            Found::Ongoing(ongoing) => wait_for(&ongoing, input.wait_seconds, caller).await,
+            Found::Ongoing(ongoing) => match input.failure {
+                Some(number) if ongoing.error().is_none() => {
+                    let failure = self.supervisor.failure_so_far(&ongoing, number)?;
+                    success(&Running::with(&ongoing, failure))
+                }
+                _ => told(&ongoing, wait_for(&ongoing, input.wait_seconds, caller).await?),
+            },
             Found::Over(over) => match (input.failure, input.output) {
                 (Some(number), _) => success(&over.failure(number)?),
                 (None, Some(stream)) => success(&over.page(stream, input.offset.unwrap_or(0))?),
@@ -156,16 +171,19 @@ impl Handler {
     }
 }
 
-/// Waits for the end of a run, telling how far it is, and answers with the end or, after a time that every client has, with
-/// what is known.
-async fn wait_for(ongoing: &Ongoing, wait_seconds: Option<u64>, caller: Caller) -> Result<CallToolResult> {
+/// Waits for the end of a run, telling how far it is, and no longer than every client waits.
+async fn wait_for(ongoing: &Ongoing, wait_seconds: Option<u64>, caller: Caller) -> Result<Answer> {
     let telling = caller
         .reporter
-        .map(|reporter| AbortOnDrop(tokio::spawn(reporter.tell(ongoing.progress()))));
+        .map(|reporter| AbortOnDrop(tokio::spawn(reporter.tell(ongoing))));
     let at_most = Duration::from_secs(wait_seconds.unwrap_or(WAIT_SECONDS));
     let answer = ongoing.wait(Some(at_most), &caller.cancel).await;
     drop(telling);
-    match answer? {
+    answer
+}
+
+fn told(ongoing: &Ongoing, answer: Answer) -> Result<CallToolResult> {
+    match answer {
         Answer::Over(over) => success(&over.report()),
         Answer::Running(_) => success(&Running::of(ongoing)),
     }
@@ -175,6 +193,8 @@ async fn wait_for(ongoing: &Ongoing, wait_seconds: Option<u64>, caller: Caller) 
 struct Caller {
     cancel: CancellationToken,
     reporter: Option<Reporter>,
+    /// Whether a run may be handed out as a task.
+    takes_tasks: bool,
 }
 
 struct AbortOnDrop(JoinHandle<()>);
@@ -194,6 +214,7 @@ impl ServerHandler for Handler {
             .enable_resources_subscribe()
             .enable_prompts()
             .enable_completions()
+            .enable_tasks()
             .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("coatepec", env!("CARGO_PKG_VERSION")).with_title("Coatepec"))
@@ -336,8 +357,55 @@ impl ServerHandler for Handler {
             client: entry.client,
             ..account(&result, self.supervisor.root(), since.elapsed())
         });
-        Ok(result.into())
+        Ok(result)
     }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> std::result::Result<GetTaskResult, ErrorData> {
+        tasks::state(&self.supervisor, &request.task_id).map(GetTaskResult::new)
+    }
+
+    /// A run asks its client for nothing.
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> std::result::Result<(), ErrorData> {
+        tasks::state(&self.supervisor, &request.task_id).map(drop)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> std::result::Result<(), ErrorData> {
+        tasks::cancel(&self.supervisor, &request.task_id)
+    }
+
+    async fn on_custom_notification(
+        &self,
+        notification: CustomNotification,
+        _context: NotificationContext<RoleServer>,
+    ) {
+        let run = notification
+            .params
+            .as_ref()
+            .and_then(|params| params[RUN_ID].as_str()?.parse().ok());
+        if let (HURRY, Some(run)) = (notification.method.as_str(), run) {
+            self.supervisor.hurry(run);
+        }
+    }
+}
+
+/// In a task of its own, so that a panic is an answer and not the end of the session.
+async fn answered(call: impl Future<Output = Result<CallToolResponse>> + Send + 'static) -> CallToolResponse {
+    let result = tokio::spawn(call)
+        .await
+        .unwrap_or_else(|error| Err(Error::internal("the call failed").source(error)));
+    result.unwrap_or_else(|error| failure(&error).into())
 }
 
 /// The selectors that were named: all that is kept of the arguments.
@@ -347,7 +415,20 @@ fn paths(arguments: &JsonObject) -> impl Iterator<Item = &str> {
 }
 
 /// What an answer amounts to, in the words of its result.
-fn account(result: &CallToolResult, root: &Path, took: Duration) -> Entry {
+fn account(response: &CallToolResponse, root: &Path, took: Duration) -> Entry {
+    let now = Entry::now(root, took);
+    match response {
+        CallToolResponse::Complete(result) => account_of_result(result, now),
+        CallToolResponse::Task(created) => Entry {
+            run_id: Some(created.task.task_id.clone()),
+            outcome: Some("running".to_owned()),
+            ..now
+        },
+        _ => now,
+    }
+}
+
+fn account_of_result(result: &CallToolResult, now: Entry) -> Entry {
     let text = result.content.first().and_then(|content| content.as_text());
     let text = text.map_or("", |text| text.text.as_str());
     let parsed = || serde_json::from_str(text).unwrap_or_default();
@@ -359,12 +440,12 @@ fn account(result: &CallToolResult, root: &Path, took: Duration) -> Entry {
         mode: member("mode"),
         code: member("code").filter(|_| result.is_error == Some(true)),
         bytes: Some(text.len()),
-        ..Entry::now(root, took)
+        ..now
     }
 }
 
 /// Both halves, each complete: some clients pass on only the one, some only the other.
-fn success(value: &impl Serialize) -> Result<CallToolResult> {
+pub(super) fn success(value: &impl Serialize) -> Result<CallToolResult> {
     let value =
         serde_json::to_value(value).map_err(|error| Error::internal("failed to write the result").source(error))?;
     let mut result = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
@@ -382,4 +463,25 @@ pub(super) fn failure(error: &Error) -> CallToolResult {
         body.extend(details.clone());
     }
     CallToolResult::error(vec![ContentBlock::text(Value::Object(body).to_string())])
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::CallToolResponse;
+
+    use super::answered;
+
+    #[tokio::test]
+    async fn a_panic_in_a_tool_is_answered() {
+        let answer = answered(async { unreachable!("a bug of ours") }).await;
+        let CallToolResponse::Complete(result) = answer else {
+            unreachable!("it is no task");
+        };
+        assert_eq!(result.is_error, Some(true));
+        let text = &result.content[0].as_text().expect("it says why").text;
+        assert!(
+            text.contains("\"internal\"") && text.contains("a bug of ours"),
+            "{text}"
+        );
+    }
 }

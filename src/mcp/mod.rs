@@ -9,6 +9,7 @@ mod prompts;
 mod resources;
 pub mod schema;
 mod subscriptions;
+mod tasks;
 mod tools;
 mod transport;
 
@@ -23,6 +24,12 @@ use handler::Handler;
 
 /// Bytes of the longest line that a client may send, its end included.
 pub const LINE: usize = transport::LINE;
+
+/// The key in the metadata of a progress notification that names the run, and the parameter of [`HURRY`].
+pub const RUN_ID: &str = "coatepec/run_id";
+
+/// A notification of ours: a run that was taken back is to be ended without grace.
+pub const HURRY: &str = "notifications/coatepec/hurry";
 
 /// The answer to a line that is longer.
 pub fn too_long() -> String {

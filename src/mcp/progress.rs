@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
-use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::model::{NotificationMetaObject, ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext, RoleServer};
+use serde_json::json;
 use tokio::sync::watch;
 
+use super::RUN_ID;
 use crate::run::progress::Progress;
+use crate::supervisor::runs::Ongoing;
 
 /// The least time between two messages: a run of many quick examples must not drown its client.
 const PACE: Duration = Duration::from_millis(200);
@@ -27,17 +30,25 @@ impl Reporter {
         })
     }
 
-    /// Tells each change, until there are no more. The numbers never fall: the protocol wants them to rise.
-    pub(super) async fn tell(self, mut progress: watch::Receiver<Progress>) {
+    /// Tells each change, until there are no more, and of which run. The numbers never fall: the protocol wants them to
+    /// rise.
+    pub(super) fn tell(self, ongoing: &Ongoing) -> impl Future<Output = ()> + Send + 'static {
+        let mut meta = NotificationMetaObject::new();
+        meta.0.insert(RUN_ID.to_owned(), json!(ongoing.id.to_string()));
+        self.tell_each(ongoing.progress(), meta)
+    }
+
+    async fn tell_each(self, mut progress: watch::Receiver<Progress>, meta: NotificationMetaObject) {
         let mut step = 0.0;
         loop {
             let now = progress.borrow_and_update().clone();
             step = f64::max(step + 0.001, f64::from(now.finished));
             let message = ProgressNotificationParam::new(self.token.clone(), step).with_message(now.sentence());
-            let message = match now.examples {
+            let mut message = match now.examples {
                 Some(examples) => message.with_total(f64::from(examples)),
                 None => message,
             };
+            message.meta = Some(meta.clone());
             if self.peer.notify_progress(message).await.is_err() {
                 return;
             }

@@ -76,7 +76,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
         template(
             "/failures/{n}",
             "failure",
-            "One failure of a run in full, from 1.",
+            "One failure of a run in full, from 1; also while it goes on.",
             JSON,
         ),
     ]
@@ -105,10 +105,19 @@ async fn content(supervisor: &Supervisor, name: Name) -> Result<(String, &'stati
         Name::App => Ok((as_json(&supervisor.overview().await?)?, JSON)),
         Name::Run(id) => match supervisor.found(id)? {
             Found::Over(over) => Ok((as_json(&over.report())?, JSON)),
-            Found::Ongoing(ongoing) => Ok((as_json(&Running::of(&ongoing))?, JSON)),
+            Found::Ongoing(ongoing) => match ongoing.error() {
+                Some(error) => Err(error),
+                None => Ok((as_json(&Running::of(&ongoing))?, JSON)),
+            },
         },
         Name::Output(id, stream) => Ok((over(supervisor, id)?.output(stream), TEXT)),
-        Name::Failure(id, number) => Ok((as_json(&over(supervisor, id)?.failure(number)?)?, JSON)),
+        Name::Failure(id, number) => match supervisor.found(id)? {
+            Found::Over(over) => Ok((as_json(&over.failure(number)?)?, JSON)),
+            Found::Ongoing(ongoing) => {
+                let failure = supervisor.failure_so_far(&ongoing, number)?;
+                Ok((as_json(&Running::with(&ongoing, failure))?, JSON))
+            }
+        },
     }
 }
 

@@ -20,7 +20,7 @@ use crate::reading::routes::Routes;
 use crate::reading::schema::Schema;
 use crate::reading::{Arguments, Question};
 use crate::run::progress::Progress;
-use crate::run::report::Report;
+use crate::run::report::{FailureReport, Report};
 use crate::supervisor::board::Status;
 use crate::supervisor::call::RunArguments;
 use crate::supervisor::flaky::FlakyArguments;
@@ -102,6 +102,9 @@ pub(super) struct Running {
     pub(super) run_id: String,
     pub(super) outcome: &'static str,
     pub(super) progress: Progress,
+    /// The one that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) failures: Vec<FailureReport>,
     pub(super) seconds: f64,
     pub(super) hint: &'static str,
 }
@@ -111,9 +114,20 @@ impl Running {
         Running {
             run_id: ongoing.id.to_string(),
             outcome: "running",
-            progress: ongoing.progress().borrow().clone(),
+            progress: ongoing.progress().borrow().clone().within(ongoing.max_bytes / 2),
+            failures: Vec::new(),
             seconds: ongoing.since.elapsed().as_secs_f64().round(),
             hint: "call rails_run_result with this run_id to go on waiting",
+        }
+    }
+
+    /// With one failure in full, and no names of the others.
+    pub(super) fn with(ongoing: &Ongoing, failure: FailureReport) -> Running {
+        let running = Running::of(ongoing);
+        Running {
+            progress: running.progress.within(0),
+            failures: vec![failure],
+            ..running
         }
     }
 }

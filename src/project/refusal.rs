@@ -109,7 +109,10 @@ impl Refusal {
     }
 
     pub(super) fn missing(selector: &str, path: &str) -> Refusal {
-        let reason = format!("`{}` does not exist", shown(path));
+        let reason = match selector == path {
+            true => "it does not exist".to_owned(),
+            false => format!("`{}` does not exist", shown(path)),
+        };
         let hint = match path.contains(['*', '{']) {
             true => "patterns are not expanded: name files, or directories that hold them",
             false => "selectors are relative to the root of the project",

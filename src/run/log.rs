@@ -198,7 +198,7 @@ impl RunLog {
 }
 
 /// Bytes of what an example or an error has to tell.
-fn weight(event: &RunEvent) -> usize {
+pub(crate) fn weight(event: &RunEvent) -> usize {
     match event {
         RunEvent::ExampleStarted(example) => example.description.len(),
         RunEvent::ExampleFinished(end) => {

@@ -2,10 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::run::output::clip;
 use crate::worker::protocol::{ExampleStatus, RunEvent};
 
 /// Failed examples that are named while the run goes on; the report has all of them.
-const NAMED: usize = 100;
+pub const NAMED: usize = 100;
+
+/// Bytes of each of their texts.
+const NAME_BYTES: usize = 300;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -18,6 +22,8 @@ pub enum Phase {
     /// Loads the named files.
     Loading,
     Running,
+    /// Was taken back, and is being ended.
+    Stopping,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -81,9 +87,22 @@ impl Progress {
         let message = end.failure.as_ref().map_or("", |failure| failure.message.trim());
         self.failed.push(Failed {
             rerun: crate::run::paths::selector(&end.example.id),
-            description: end.example.description.clone(),
-            message: message.lines().next().unwrap_or_default().to_owned(),
+            description: clip(&end.example.description, NAME_BYTES).0,
+            message: clip(message.lines().next().unwrap_or_default(), NAME_BYTES).0,
         });
+    }
+
+    /// With as many names of what failed as go into so many bytes; `failures` counts all.
+    #[must_use]
+    pub fn within(mut self, max_bytes: usize) -> Progress {
+        let mut bytes = 0;
+        let fits = |failed: &Failed| {
+            bytes += serde_json::to_string(failed).map_or(0, |text| text.len());
+            bytes <= max_bytes
+        };
+        let count = self.failed.iter().map(fits).take_while(|fits| *fits).count();
+        self.failed.truncate(count);
+        self
     }
 
     /// In a sentence, for a person.
@@ -91,6 +110,7 @@ impl Progress {
         match (self.phase, self.examples) {
             (Phase::Queued, _) if self.ahead > 0 => format!("{} ahead in the queue", self.ahead),
             (Phase::Queued, _) => "queued".to_owned(),
+            (Phase::Stopping, _) => "stopping".to_owned(),
             (Phase::Preparing, _) => "booting, or waiting for the database".to_owned(),
             (Phase::Loading, _) | (Phase::Running, None) => "loading the files".to_owned(),
             (Phase::Running, Some(examples)) => {

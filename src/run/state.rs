@@ -55,6 +55,8 @@ pub enum State {
 pub enum Event {
     Tick,
     Cancelled,
+    /// Whoever cancelled it wants it gone at once.
+    Hurried,
     /// The backtraces arrived.
     Told,
     /// The process is gone.
@@ -100,6 +102,8 @@ impl State {
             (State::Running { .. }, Event::Over(stop)) => killing(now, stop),
             // No time left to be polite; why it is ended stays as it was.
             (State::Asking { stop, .. } | State::Terminating { stop, .. }, Event::Over(_)) => killing(now, stop),
+            (State::Running { .. }, Event::Hurried) => killing(now, Stop::Cancelled),
+            (State::Asking { stop, .. } | State::Terminating { stop, .. }, Event::Hurried) => killing(now, stop),
             (State::Running { .. }, Event::Cancelled) => terminating(now, grace, Stop::Cancelled),
             (State::Running { .. }, Event::Tick) if late => (
                 State::Asking {

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
+use tokio::sync::watch;
 
 use super::booted::Booted;
 use super::queue::Waiting;
@@ -142,7 +143,7 @@ pub struct Defaults {
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Board(Arc<Mutex<Facts>>);
+pub struct Board(Arc<watch::Sender<Facts>>);
 
 #[derive(Debug)]
 struct Facts {
@@ -297,7 +298,7 @@ impl Board {
     }
 
     pub fn status(&self, project_root: String, defaults: Defaults, queue: Vec<Waiting>) -> Status {
-        let facts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let facts = self.0.borrow();
         let boot = facts.boot.as_ref();
         Status {
             state: facts.phase,
@@ -329,9 +330,14 @@ impl Board {
         }
     }
 
-    /// The facts are plain data: a panic elsewhere leaves them whole.
+    /// Waits until nothing is being booted or loaded.
+    pub async fn settled(&self) {
+        let mut facts = self.0.subscribe();
+        let _ = facts.wait_for(|facts| facts.phase != Phase::Preparing).await;
+    }
+
     fn change(&self, change: impl FnOnce(&mut Facts)) {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        self.0.send_modify(change);
     }
 }
 

@@ -10,7 +10,6 @@ use nix::unistd::Pid;
 use tokio::net::unix::pipe;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
 
 use super::runs::Ongoing;
 use crate::process::cgroup::Cgroup;
@@ -359,7 +358,6 @@ impl Watched {
 
     /// Waits for whatever can happen in this state. Records come first: what was said before the end counts.
     async fn next_event(&mut self, state: State, process: &Process<'_>, ongoing: &Ongoing) -> Event {
-        let cancel = &ongoing.cancel;
         let draining = matches!(state, State::Draining { .. });
         let running = matches!(state, State::Running { .. });
         loop {
@@ -373,24 +371,28 @@ impl Watched {
                 }
                 () = process.exited(), if !draining => return Event::Exited,
                 () = closed(&mut self.stdout, &mut self.stderr), if draining && self.events.is_none() => return Event::Closed,
-                () = cancel.cancelled(), if running => {}
+                () = ongoing.cancel.cancelled(), if running => {}
+                () = ongoing.hurry.cancelled(), if alive(state) => {}
                 () = until(state.wake_at()) => {}
                 () = until(Some(self.look_at)), if alive(state) => {}
             }
             // After each line, too: a run that never stops talking must not talk away its deadline or a limit.
-            if let Some(event) = self.due(state, process.target(), cancel) {
+            if let Some(event) = self.due(state, process.target(), ongoing) {
                 return event;
             }
         }
     }
 
     /// What is to happen at this moment whether or not the run has something to say.
-    fn due(&mut self, state: State, target: &Target, cancel: &CancellationToken) -> Option<Event> {
+    fn due(&mut self, state: State, target: &Target, ongoing: &Ongoing) -> Option<Event> {
         let now = Instant::now();
         if state.wake_at().is_some_and(|at| now >= at) {
             return Some(Event::Tick);
         }
-        if matches!(state, State::Running { .. }) && cancel.is_cancelled() {
+        if alive(state) && ongoing.hurry.is_cancelled() {
+            return Some(Event::Hurried);
+        }
+        if matches!(state, State::Running { .. }) && ongoing.cancel.is_cancelled() {
             return Some(Event::Cancelled);
         }
         if now < self.look_at || !alive(state) {
@@ -426,7 +428,7 @@ impl Watched {
                 Ok(record) => {
                     let told = matches!(record.e, RunEvent::Threads { .. });
                     if self.log.believes(&record) {
-                        ongoing.on_progress(|progress| progress.note(&record.e));
+                        ongoing.hear(&record.e);
                     }
                     self.log.apply(record);
                     return told.then_some(Event::Told);

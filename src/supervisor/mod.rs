@@ -46,7 +46,8 @@ use crate::project::overview::{self, Overview};
 use crate::project::since::{anything_since, file_time};
 use crate::reading::Question;
 use crate::run::RunId;
-use crate::run::report::Report;
+use crate::run::paths::Paths;
+use crate::run::report::{FailureReport, Report};
 use board::{Defaults, Status};
 use call::{Checked, Queued, RunArguments};
 use demand::Wish;
@@ -59,6 +60,9 @@ use steward::Office;
 
 /// How long the end of everything may take before we leave without having seen it. The keepers then go on alone.
 const FAREWELL: Duration = Duration::from_secs(10);
+
+/// How long who asked for a boot waits for the test helper, too: a run that comes may have it prepare for minutes.
+const SETTLING: Duration = Duration::from_secs(30);
 
 /// A handle to the steward.
 #[derive(Debug, Clone)]
@@ -137,7 +141,7 @@ impl Supervisor {
         let checked = spawn_blocking(move || Checked::new(&root, given, &history))
             .await
             .map_err(panicked)??;
-        let ongoing = self.office.runs.open(&arguments, asked);
+        let ongoing = self.office.runs.open(&arguments, asked, checked.view.max_bytes);
         let queued = Queued {
             checked,
             ahead: 0,
@@ -175,6 +179,30 @@ impl Supervisor {
             };
             Error::new(Kind::RunNotFound, format!("there is no `{id}`")).hint(hint)
         })
+    }
+
+    /// The failure of this number, from 1, of a run under way, as whole as it fits.
+    ///
+    /// # Errors
+    /// `RunNotFound`: that many have not failed by now, or there was no room to keep it.
+    pub fn failure_so_far(&self, ongoing: &Ongoing, number: usize) -> Result<FailureReport> {
+        let paths = Paths::new(&self.root, std::env::home_dir());
+        let failure = ongoing.failure(number, &paths).ok_or_else(|| {
+            let failures = ongoing.progress().borrow().failures;
+            let message = format!(
+                "{} goes on, and failure {number} of it is not known; {failures} so far",
+                ongoing.id
+            );
+            Error::new(Kind::RunNotFound, message).hint("leave out `failure` to wait for the end of the run")
+        })?;
+        Ok(failure.within(ongoing.max_bytes))
+    }
+
+    /// Ends a run that was taken back, without the time it has to leave by itself.
+    pub fn hurry(&self, id: RunId) {
+        if let Some(ongoing) = self.office.runs.ongoing(id) {
+            ongoing.hurry();
+        }
     }
 
     /// Each run that waits, is under way or is kept, the last one first, and what became of it.
@@ -226,15 +254,16 @@ impl Supervisor {
         .await
     }
 
-    /// Boots the app if it has to be.
+    /// Boots the app if it has to be, and waits a while for what is loaded beside that.
     ///
     /// # Errors
     /// As of [`Supervisor::read`].
     pub async fn boot(&self, cancel: CancellationToken) -> Result<()> {
-        self.aside(
-            cancel,
-            |office, setup| async move { reading::boot(&office, &setup).await },
-        )
+        self.aside(cancel, |office, setup| async move {
+            reading::boot(&office, &setup).await?;
+            let _ = timeout(SETTLING, office.board.settled()).await;
+            Ok(())
+        })
         .await
     }
 
@@ -341,7 +370,10 @@ fn defaults(config: &Config) -> Defaults {
 /// A call that nobody wants any more makes room, unless it has begun.
 async fn leave_when_abandoned(queue: Queue, ticket: u64, ongoing: Arc<Ongoing>) {
     tokio::select! {
-        () = ongoing.abandoned() => ongoing.finish(Err(cancelled(queue.leave(ticket)))),
+        () = ongoing.abandoned() => match queue.leave(ticket) {
+            Some((ahead, call)) => call.served.finish(Err(cancelled(Some(ahead)))),
+            None => ongoing.finish(Err(cancelled(None))),
+        },
         () = ongoing.over() => {}
     }
 }

@@ -93,13 +93,13 @@ impl Queue {
         Some(call)
     }
 
-    /// Gives a call up; says how many were ahead of it, if it was still waiting.
-    pub fn leave(&self, ticket: u64) -> Option<usize> {
+    /// Takes a call out, if it was still waiting; says how many were ahead of it.
+    pub fn leave(&self, ticket: u64) -> Option<(usize, Queued)> {
         let mut line = self.line();
         let at = line.waiting.iter().position(|(known, _)| *known == ticket)?;
-        line.waiting.remove(at);
+        let (_, call) = line.waiting.remove(at)?;
         line.tell_places();
-        Some(at + usize::from(line.serving))
+        Some((at + usize::from(line.serving), call))
     }
 
     /// In their order, the next one first.

@@ -12,18 +12,26 @@ use tokio_util::sync::CancellationToken;
 use super::call::RunArguments;
 use crate::error::{Error, Kind, Result};
 use crate::run::RunId;
+use crate::run::log::weight;
 use crate::run::outcome::Outcome;
 use crate::run::paths::Paths;
-use crate::run::progress::{Phase, Progress};
-use crate::run::report::{Facts, Report, View};
+use crate::run::progress::{NAMED, Phase, Progress};
+use crate::run::report::{Facts, FailureReport, Report, View};
+use crate::worker::protocol::{ExampleFinished, ExampleStatus, RunEvent};
 
 /// Runs that are kept when they are over, and bytes of all of them together.
 const KEPT: usize = 50;
 const KEPT_BYTES: usize = 32 * 1024 * 1024;
 
+/// Bytes of the failures of a run under way that can be had in full; its report has all of them.
+const LIVE_BYTES: usize = 2 * 1024 * 1024;
+
 /// A run that is over, to its last byte.
 #[derive(Debug)]
 pub struct Over {
+    /// By the clock on the wall.
+    pub asked: SystemTime,
+    pub ended: SystemTime,
     /// Its examples were listed, and not run.
     pub listing: bool,
     pub facts: Facts,
@@ -44,16 +52,39 @@ type End = Result<Arc<Over>>;
 pub struct Ongoing {
     pub id: RunId,
     pub since: Instant,
+    /// Of an answer about it.
+    pub max_bytes: usize,
     /// Ends the run.
     pub(super) cancel: CancellationToken,
+    /// Ends it without grace.
+    pub(super) hurry: CancellationToken,
     progress: watch::Sender<Progress>,
     end: watch::Sender<Option<End>>,
+    /// As many of those that `progress` names as there is room for.
+    failed: Mutex<Live>,
     /// Those who wait for the end at this moment.
     waiting: AtomicUsize,
     /// By the clock of files: what is saved later may not be in it.
     asked: SystemTime,
     /// A process of it may exist.
     begun: CancellationToken,
+}
+
+/// Failures of a run under way.
+#[derive(Debug, Default)]
+struct Live {
+    failed: Vec<ExampleFinished>,
+    bytes: usize,
+}
+
+impl Live {
+    /// In order and without gaps, so that a number means one failure.
+    fn keep(&mut self, end: &ExampleFinished, weight: usize) {
+        self.bytes += weight;
+        if self.bytes <= LIVE_BYTES && self.failed.len() < NAMED {
+            self.failed.push(end.clone());
+        }
+    }
 }
 
 /// What one who waits gets.
@@ -72,13 +103,16 @@ pub enum Found {
 }
 
 impl Ongoing {
-    fn new(id: RunId, asked: SystemTime) -> Self {
+    fn new(id: RunId, asked: SystemTime, max_bytes: usize) -> Self {
         Ongoing {
             id,
+            max_bytes,
             since: Instant::now(),
             cancel: CancellationToken::new(),
+            hurry: CancellationToken::new(),
             progress: watch::Sender::default(),
             end: watch::Sender::default(),
+            failed: Mutex::default(),
             waiting: AtomicUsize::new(0),
             asked,
             begun: CancellationToken::new(),
@@ -93,6 +127,31 @@ impl Ongoing {
         self.progress.send_modify(change);
     }
 
+    /// Takes note of a record of the run's own process.
+    pub(super) fn hear(&self, event: &RunEvent) {
+        if let RunEvent::ExampleFinished(end) = event
+            && end.status == ExampleStatus::Failed
+        {
+            // Before it is counted, so that it is there for whoever has seen the count.
+            lock(&self.failed).keep(end, weight(event));
+        }
+        self.on_progress(|progress| progress.note(event));
+    }
+
+    /// The failure of this number, from 1, in full, if it has happened by now.
+    pub fn failure(&self, number: usize, paths: &Paths) -> Option<FailureReport> {
+        let live = lock(&self.failed);
+        let end = live.failed.get(number.checked_sub(1)?)?;
+        Some(FailureReport::of(end, paths))
+    }
+
+    /// Ends it without grace, if it is being ended.
+    pub fn hurry(&self) {
+        if self.cancel.is_cancelled() {
+            self.hurry.cancel();
+        }
+    }
+
     /// Its turn has come.
     pub(super) fn prepare(&self) {
         self.on_progress(|progress| {
@@ -104,6 +163,7 @@ impl Ongoing {
     /// From now on only its end is an answer: a process of it may exist.
     pub(super) fn begin(&self) {
         self.begun.cancel();
+        *lock(&self.failed) = Live::default();
         self.on_progress(|progress| {
             *progress = Progress {
                 phase: Phase::Loading,
@@ -112,7 +172,7 @@ impl Ongoing {
         });
     }
 
-    pub(super) fn asked(&self) -> SystemTime {
+    pub fn asked(&self) -> SystemTime {
         self.asked
     }
 
@@ -123,6 +183,11 @@ impl Ongoing {
             known.get_or_insert(end);
             first
         });
+    }
+
+    /// What kept it from being a run, if that is how it ended.
+    pub fn error(&self) -> Option<Error> {
+        self.end.borrow().as_ref().and_then(|end| end.as_ref().err().cloned())
     }
 
     pub fn is_over(&self) -> bool {
@@ -154,8 +219,20 @@ impl Ongoing {
             let message = format!("the call was cancelled; {} goes on, since others wait for it", self.id);
             return Err(Error::new(Kind::Cancelled, message));
         }
-        self.cancel.cancel();
+        self.take_back();
         self.ended().await.map(Answer::Over)
+    }
+
+    /// Ends it, unless somebody waits for it at this moment.
+    pub fn give_up(&self) {
+        if self.waiting.load(Ordering::Acquire) == 0 {
+            self.take_back();
+        }
+    }
+
+    fn take_back(&self) {
+        self.on_progress(|progress| progress.phase = Phase::Stopping);
+        self.cancel.cancel();
     }
 
     async fn ended(&self) -> End {
@@ -204,6 +281,8 @@ struct Known {
     ids: u64,
     ongoing: Vec<(RunArguments, Arc<Ongoing>)>,
     over: VecDeque<(RunId, usize, Arc<Over>)>,
+    /// Calls that ended without having been a run, for whoever asks what became of them.
+    failed: VecDeque<Arc<Ongoing>>,
     /// Hears of each run that begins or ends.
     changes: watch::Sender<()>,
 }
@@ -219,29 +298,37 @@ impl Runs {
         same.map(|(_, ongoing)| Arc::clone(ongoing))
     }
 
-    pub(super) fn open(&self, arguments: &RunArguments, asked: SystemTime) -> Arc<Ongoing> {
+    pub(super) fn open(&self, arguments: &RunArguments, asked: SystemTime, max_bytes: usize) -> Arc<Ongoing> {
         let mut known = lock(&self.0);
         known.ids += 1;
-        let ongoing = Arc::new(Ongoing::new(RunId(known.ids), asked));
+        let ongoing = Arc::new(Ongoing::new(RunId(known.ids), asked, max_bytes));
         known.ongoing.push((arguments.clone(), Arc::clone(&ongoing)));
         known.changes.send_replace(());
         ongoing
     }
 
-    /// Nobody finds it as ongoing any more; kept, if it was a run.
-    pub(super) fn close(&self, id: RunId, over: Option<&Arc<Over>>) {
+    /// Nobody finds it as ongoing any more; what became of it is kept, unless it was a list.
+    fn close(&self, ongoing: &Arc<Ongoing>, end: &End) {
         let mut known = lock(&self.0);
-        known.ongoing.retain(|(_, ongoing)| ongoing.id != id);
-        if let Some(over) = over {
-            known.keep(id, Arc::clone(over));
+        let open = known.ongoing.len();
+        known.ongoing.retain(|(_, other)| other.id != ongoing.id);
+        if known.ongoing.len() == open {
+            return;
+        }
+        match end {
+            Ok(over) if over.listing => {}
+            Ok(over) => known.keep(ongoing.id, Arc::clone(over)),
+            Err(_) => known.keep_failed(Arc::clone(ongoing)),
         }
         known.changes.send_replace(());
     }
 
+    /// One that goes on, or that ended without having been a run: whoever waits for it hears why.
     pub(super) fn ongoing(&self, id: RunId) -> Option<Arc<Ongoing>> {
         let known = lock(&self.0);
-        let found = known.ongoing.iter().find(|(_, ongoing)| ongoing.id == id);
-        found.map(|(_, ongoing)| Arc::clone(ongoing))
+        let ongoing = known.ongoing.iter().map(|(_, ongoing)| ongoing);
+        let found = ongoing.chain(&known.failed).find(|ongoing| ongoing.id == id);
+        found.map(Arc::clone)
     }
 
     pub(super) fn over(&self, id: RunId) -> Option<Arc<Over>> {
@@ -279,12 +366,20 @@ impl Default for Known {
             ids: RunId::before_the_first(SystemTime::now()).0,
             ongoing: Vec::new(),
             over: VecDeque::new(),
+            failed: VecDeque::new(),
             changes: watch::Sender::default(),
         }
     }
 }
 
 impl Known {
+    fn keep_failed(&mut self, ongoing: Arc<Ongoing>) {
+        self.failed.push_back(ongoing);
+        if self.failed.len() > KEPT {
+            self.failed.pop_front();
+        }
+    }
+
     fn keep(&mut self, id: RunId, over: Arc<Over>) {
         self.over.push_back((id, over.facts.bytes(), over));
         let bytes = |kept: &VecDeque<(RunId, usize, Arc<Over>)>| kept.iter().map(|(_, bytes, _)| bytes).sum::<usize>();
@@ -310,20 +405,19 @@ impl Served {
         &self.ongoing
     }
 
+    /// The first end is the end.
     pub(super) fn finish(&self, end: Result<Over>) {
-        let end = end.map(Arc::new);
-        let run = end.as_ref().ok().filter(|over| !over.listing);
-        self.runs.close(self.ongoing.id, run);
+        let known = self.ongoing.end.borrow().clone();
+        let end = known.unwrap_or_else(|| end.map(Arc::new));
+        self.runs.close(&self.ongoing, &end);
         self.ongoing.finish(end);
     }
 }
 
 impl Drop for Served {
-    /// It was not served to its end: the server is going away, or a part of it failed.
+    /// If it was not served to its end: the server is going away, or a part of it failed.
     fn drop(&mut self) {
-        if !self.ongoing.is_over() {
-            self.finish(Err(super::going_away()));
-        }
+        self.finish(Err(super::going_away()));
     }
 }
 

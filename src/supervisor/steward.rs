@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use nix::sys::signal::Signal;
 use tokio::sync::Notify;
@@ -360,6 +360,8 @@ impl Steward {
             self.remember(call, &facts);
         }
         Over {
+            asked: queued.ongoing().asked(),
+            ended: SystemTime::now(),
             listing,
             facts,
             view: call.view,

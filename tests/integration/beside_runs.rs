@@ -187,3 +187,17 @@ fn status_boots_the_app_when_it_is_asked_to() {
     assert_eq!(booted["boot_id"], 1);
     server.stop();
 }
+
+#[test]
+fn a_boot_that_is_asked_for_after_a_restart_is_waited_for() {
+    let app = App::copy();
+    let server = app.server();
+    assert_eq!(server.run(["spec/services/price_list_spec.rb"])["outcome"], "passed");
+    server
+        .call("rails_runtime_restart", json!({}))
+        .wait()
+        .success(&server.tool("rails_runtime_restart")["outputSchema"]);
+    let status = server.ask("rails_runtime_status", json!({"boot": true}));
+    assert_eq!(status["state"], "ready", "{status}");
+    server.stop();
+}

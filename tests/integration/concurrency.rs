@@ -3,7 +3,7 @@
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-use crate::support::{App, Deviations, Held, Pending, Server, eventually};
+use crate::support::{App, Deviations, Held, Pending, Server, Setup, eventually};
 
 const SPEC: &str = "spec/services/price_list_spec.rb";
 
@@ -100,6 +100,31 @@ fn forty_calls_at_once_run_in_order_and_the_queue_has_an_end() {
         "{status}"
     );
     server.stop();
+}
+
+#[test]
+fn a_hundred_calls_at_once_are_answered_each_through_a_shared_server() {
+    let app = App::copy();
+    app.setting("idle_timeout_seconds: 0");
+    let server = app.server_with(Setup::default().shared());
+    let calls: Vec<(&str, Pending)> = (0..100)
+        .map(|number| match number % 5 {
+            0 => ("rails_spec_run", server.begin([SPEC], json!({"seed": number}))),
+            1 | 2 => ("rails_routes", server.call("rails_routes", json!({"limit": 1}))),
+            _ => ("rails_runtime_status", server.call("rails_runtime_status", json!({}))),
+        })
+        .collect();
+    for (tool, call) in calls {
+        let answer = call.wait().success(&server.tool(tool)["outputSchema"]);
+        let expected = if tool == "rails_spec_run" { "passed" } else { "" };
+        assert_eq!(answer["outcome"].as_str().unwrap_or_default(), expected, "{answer}");
+    }
+    let calls = server.status()["calls"].clone();
+    assert_eq!(
+        calls,
+        json!({"rails_routes": 40, "rails_runtime_status": 40, "rails_spec_run": 20})
+    );
+    server.end();
 }
 
 #[test]

@@ -180,6 +180,61 @@ fn one_failure_and_each_output_can_be_had_in_full() {
 }
 
 #[test]
+fn a_failure_can_be_had_in_full_while_the_run_goes_on() {
+    let app = App::copy();
+    let server = app.server();
+    app.write(
+        "spec/live_spec.rb",
+        "RSpec.describe('Live', order: :defined) { it('fails') { expect(1).to eq(2) }; \
+         it('waits') { sleep 0.01 until File.exist?('tmp/go') } }\n",
+    );
+    let call = server.begin(["spec/live_spec.rb"], json!({"wait_seconds": 0}));
+    let begun = call.wait().success(&server.tool("rails_spec_run")["outputSchema"]);
+    let run = &begun["run_id"];
+    let running = eventually("it has failed", || {
+        let seen = result(&server, run, json!({"wait_seconds": 0}));
+        (seen["progress"]["failures"] == 1).then_some(seen)
+    });
+    assert_eq!(
+        running["progress"]["failed"][0]["rerun"], "spec/live_spec.rb[1:1]",
+        "{running}"
+    );
+    let failure = result(&server, run, json!({"failure": 1}));
+    assert_eq!(failure["outcome"], "running", "{failure}");
+    assert!(has_text(&failure["failures"][0]["message"], "expected: 2"), "{failure}");
+    let untold = ask(&server, run, json!({"failure": 2})).wait().refusal();
+    assert_eq!(untold["code"], "run_not_found", "{untold}");
+    app.write("tmp/go", "");
+    let report = result(&server, run, json!({"wait_seconds": 900}));
+    assert_eq!(
+        report["failures"][0]["message"], failure["failures"][0]["message"],
+        "{report}"
+    );
+    server.stop();
+}
+
+/// Taken back while it waits for its turn, it is no run; who asks for it later is told what became of it.
+#[test]
+fn what_became_of_a_call_that_never_ran_is_told_later() {
+    let app = App::copy();
+    let server = app.server();
+    let held = Held::hold(&app, &server);
+    let queued = server.begin(["spec/services"], json!({"wait_seconds": 0}));
+    let queued = queued.wait().success(&server.tool("rails_spec_run")["outputSchema"]);
+    let waiting = ask(&server, &queued["run_id"], json!({"wait_seconds": 900}));
+    // The call has been taken up when a later one is answered.
+    result(&server, &queued["run_id"], json!({"wait_seconds": 0}));
+    server.cancel(&waiting);
+    let told = eventually("it has left the queue", || {
+        let answer = ask(&server, &queued["run_id"], json!({"wait_seconds": 0})).wait();
+        answer.is_refusal().then(|| answer.refusal())
+    });
+    assert_eq!(told["code"], "cancelled", "{told}");
+    assert_eq!(held.release(&app, &server)["outcome"], "passed");
+    server.stop();
+}
+
+#[test]
 fn an_unknown_run_is_refused_with_those_that_are_kept() {
     let app = App::copy();
     let server = app.server();

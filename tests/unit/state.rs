@@ -46,9 +46,10 @@ const KINDS: [Kind; 6] = [
     Kind::Done,
 ];
 
-const EVENTS: [Event; 6] = [
+const EVENTS: [Event; 7] = [
     Event::Tick,
     Event::Cancelled,
+    Event::Hurried,
     Event::Told,
     Event::Exited,
     Event::Closed,
@@ -63,13 +64,13 @@ fn due(state: Kind, event: Event) -> Step {
     match (state, event) {
         (Kind::Running, Event::Tick) => (Kind::Asking, &[AskThreads]),
         (Kind::Running, Event::Cancelled) => (Kind::Terminating, &[Term]),
-        (Kind::Running, Event::Over(_)) => (Kind::Killing, &[KillTree]),
+        (Kind::Running, Event::Over(_) | Event::Hurried) => (Kind::Killing, &[KillTree]),
         (Kind::Running, Event::Exited) => (Kind::Draining, &[Collect]),
         (Kind::Running, Event::Told | Event::Closed) => (Kind::Running, &[]),
 
         (Kind::Asking, Event::Tick | Event::Told) => (Kind::Terminating, &[Term]),
         (Kind::Asking, Event::Exited) => (Kind::Draining, &[Collect]),
-        (Kind::Asking | Kind::Terminating, Event::Over(_)) => (Kind::Killing, &[KillTree]),
+        (Kind::Asking | Kind::Terminating, Event::Over(_) | Event::Hurried) => (Kind::Killing, &[KillTree]),
         (Kind::Asking, Event::Cancelled | Event::Closed) => (Kind::Asking, &[]),
 
         (Kind::Terminating, Event::Tick) => (Kind::Killing, &[KillTree]),
@@ -77,10 +78,14 @@ fn due(state: Kind, event: Event) -> Step {
         (Kind::Terminating, Event::Cancelled | Event::Told | Event::Closed) => (Kind::Terminating, &[]),
 
         (Kind::Killing, Event::Exited | Event::Tick) => (Kind::Draining, &[Collect]),
-        (Kind::Killing, Event::Cancelled | Event::Told | Event::Closed | Event::Over(_)) => (Kind::Killing, &[]),
+        (Kind::Killing, Event::Cancelled | Event::Hurried | Event::Told | Event::Closed | Event::Over(_)) => {
+            (Kind::Killing, &[])
+        }
 
         (Kind::Draining, Event::Tick | Event::Closed) => (Kind::Done, &[Finish]),
-        (Kind::Draining, Event::Cancelled | Event::Told | Event::Exited | Event::Over(_)) => (Kind::Draining, &[]),
+        (Kind::Draining, Event::Cancelled | Event::Hurried | Event::Told | Event::Exited | Event::Over(_)) => {
+            (Kind::Draining, &[])
+        }
 
         (Kind::Done, _) => (Kind::Done, &[]),
     }
@@ -189,7 +194,7 @@ fn why_it_was_ended_is_what_came_first() {
     for (state, event) in every_pair(now) {
         let stop = match (state, event) {
             (State::Running { .. }, Event::Tick) => Some(Stop::Deadline),
-            (State::Running { .. }, Event::Cancelled) => Some(Stop::Cancelled),
+            (State::Running { .. }, Event::Cancelled | Event::Hurried) => Some(Stop::Cancelled),
             (State::Running { .. }, Event::Over(limit)) => Some(limit),
             _ => state.stop(),
         };

@@ -86,6 +86,26 @@ pub(super) fn fit(report: Report, budget: usize) -> Report {
     filling.fitting
 }
 
+/// One failure alone: all that grows of it is halved until it fits.
+pub(super) fn fit_failure(whole: FailureReport, budget: usize) -> FailureReport {
+    let size = |failure: &FailureReport| serde_json::to_string(failure).map_or(0, |text| text.len());
+    if size(&whole) <= budget {
+        return whole;
+    }
+    let mut level = budget;
+    loop {
+        let mut shaper = Shaper {
+            levels: [level; PARTS],
+            cut: Cut::default(),
+        };
+        let shaped = shaper.failure(&whole);
+        if level == 0 || size(&shaped) <= budget {
+            return shaped;
+        }
+        level /= 2;
+    }
+}
+
 fn size(report: &Report) -> usize {
     report.to_json().len()
 }

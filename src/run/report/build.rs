@@ -1,6 +1,7 @@
 //! From what is known to all there is to say of it; what of that fits is another matter (`budget`).
 
 use super::budget;
+use super::failure::{FRAMES, rounded};
 use super::{
     CrashedFork, Cut, ErrorReport, ExampleReport, Facts, FailureReport, Leftover, OutsideReport, PendingReport, Report,
     Stream, Summary, ThreadReport, Timing, View,
@@ -11,11 +12,9 @@ use crate::process::signal_name;
 use crate::run::blocked::Refused;
 use crate::run::outcome::Outcome;
 use crate::run::output::{Captured, ceil_char_boundary, clip};
-use crate::run::paths::{Frame, Paths, selector};
-use crate::worker::protocol::{ExampleFinished, ExampleStatus, Failure, Identity, ThreadDump};
+use crate::run::paths::{Paths, selector};
+use crate::worker::protocol::{ExampleStatus, Identity, ThreadDump};
 
-/// Frames of one backtrace.
-const FRAMES: usize = 12;
 /// Pending examples and not-run selectors listed at first.
 const LIST: usize = 100;
 /// Selectors told of what `@failed` or `@last` stood for.
@@ -62,7 +61,7 @@ impl Builder<'_> {
             summary: self.summary(),
             reason: facts.verdict.reason.as_ref().map(|reason| self.paths.text(reason)),
             hint: facts.hint.clone(),
-            error: facts.error.as_ref().map(|error| self.error(error)),
+            error: facts.error.as_ref().map(|error| ErrorReport::of(error, self.paths)),
             failures: self.failures(),
             errors_outside: self.errors_outside(),
             unfinished: log.unfinished().map(|example| self.example(example, None)).collect(),
@@ -109,8 +108,8 @@ impl Builder<'_> {
     fn failures(&self) -> Vec<FailureReport> {
         let mut reports: Vec<FailureReport> = Vec::new();
         for end in self.facts.log.ended().filter(|end| end.status == ExampleStatus::Failed) {
-            let report = self.failure(end);
-            match reports.iter_mut().find(|earlier| same(earlier, &report)) {
+            let report = FailureReport::of(end, self.paths);
+            match reports.iter_mut().find(|earlier| earlier.is_like(&report)) {
                 Some(earlier) => earlier.also.push(self.example(&end.example, None)),
                 None => reports.push(report),
             }
@@ -118,73 +117,12 @@ impl Builder<'_> {
         reports
     }
 
-    fn failure(&self, end: &ExampleFinished) -> FailureReport {
-        let Identity {
-            id,
-            description,
-            file,
-            line,
-        } = &end.example;
-        let failure = end.failure.clone().unwrap_or_default();
-        let (message, diff) = split_diff(&self.paths.text(&failure.message));
-        FailureReport {
-            id: selector(id),
-            description: description.clone(),
-            file: selector(file),
-            line: *line,
-            rerun: selector(id),
-            also: Vec::new(),
-            class: failure.class.clone(),
-            message,
-            diff,
-            backtrace: self.backtrace(&failure),
-            causes: failure.causes.iter().map(|cause| self.error(cause)).collect(),
-            parts: failure.parts.iter().map(|part| self.error(part)).collect(),
-            seconds: end.seconds.map(rounded),
-            pending_fixed: end.pending_fixed.unwrap_or(false),
-        }
-    }
-
-    /// An aggregated failure may be raised by the framework alone, after the example: then its first part says where.
-    fn backtrace(&self, failure: &Failure) -> Vec<String> {
-        let own = |failure: &&Failure| {
-            failure
-                .frames
-                .iter()
-                .any(|frame| matches!(self.paths.frame(frame), Frame::App(_)))
-        };
-        let telling = Some(failure).filter(own).or_else(|| failure.parts.iter().find(own));
-        self.paths.backtrace(&telling.unwrap_or(failure).frames, FRAMES)
-    }
-
-    /// Where it happened: what a SyntaxError says of itself, else the first frame of the app.
-    fn error(&self, failure: &Failure) -> ErrorReport {
-        // Of a SyntaxError the stack is that of `require`.
-        let frames = if failure.location.is_some() {
-            &[][..]
-        } else {
-            &failure.frames
-        };
-        let backtrace = self.paths.backtrace(frames, FRAMES);
-        let place = match &failure.location {
-            Some(location) => Some((self.paths.place(&location.file), location.line)),
-            None => backtrace.first().and_then(|frame| file_and_line(frame)),
-        };
-        ErrorReport {
-            class: failure.class.clone(),
-            message: self.paths.text(failure.message.trim()),
-            file: place.as_ref().map(|(file, _)| file.clone()),
-            line: place.map(|(_, line)| line).filter(|line| *line > 0),
-            backtrace,
-        }
-    }
-
     fn errors_outside(&self) -> Vec<OutsideReport> {
         let outside = self.facts.log.outside.iter();
         outside
             .map(|error| OutsideReport {
                 context: self.paths.text(error.context.trim()),
-                error: self.error(&error.failure),
+                error: ErrorReport::of(&error.failure, self.paths),
             })
             .collect()
     }
@@ -311,11 +249,6 @@ impl Timing {
     }
 }
 
-/// To the millisecond.
-fn rounded(seconds: f64) -> f64 {
-    (seconds * 1000.0).round() / 1000.0
-}
-
 fn kernel_thread(thread: &KernelThread) -> ThreadReport {
     ThreadReport {
         name: if thread.main {
@@ -331,34 +264,4 @@ fn kernel_thread(thread: &KernelThread) -> ThreadReport {
 /// At most `limit` of them, and how many more there are.
 fn first<T>(limit: usize, mut items: impl Iterator<Item = T>) -> (Vec<T>, usize) {
     (items.by_ref().take(limit).collect(), items.count())
-}
-
-fn same(one: &FailureReport, other: &FailureReport) -> bool {
-    one.class == other.class
-        && one.message == other.message
-        && one.diff == other.diff
-        && one.backtrace.first() == other.backtrace.first()
-        && one.parts == other.parts
-}
-
-/// RSpec appends the diff to the message; of Minitest's it is what follows.
-fn split_diff(message: &str) -> (String, Option<String>) {
-    let begins = DIFFS.iter().find_map(|begin| Some((message.find(begin)?, begin.len())));
-    match begins {
-        Some((at, length)) => (
-            message[..at].trim().to_owned(),
-            Some(message[at + length..].trim_matches('\n').to_owned()),
-        ),
-        None => (message.trim().to_owned(), None),
-    }
-}
-
-/// How the diff of a failed expectation begins.
-const DIFFS: [&str; 2] = ["\nDiff:", "--- expected\n+++ actual\n"];
-
-/// `spec/a_spec.rb:12:in …` → its file and line.
-fn file_and_line(frame: &str) -> Option<(String, u32)> {
-    let mut parts = frame.splitn(3, ':');
-    let file = parts.next()?;
-    Some((file.to_owned(), parts.next()?.parse().ok()?))
 }

@@ -4,6 +4,7 @@
 mod budget;
 mod build;
 mod facts;
+mod failure;
 mod shape;
 
 pub use facts::{Facts, Mode, View};
