@@ -14,7 +14,8 @@ const PAUSE: Duration = Duration::from_millis(250);
 
 /// Show what was called and what ran, by whichever client
 ///
-/// Of the app in this directory; outside of any, of all apps. Times are in UTC.
+/// Of the app in this directory; outside of any, of all apps. Times are in UTC. A run has a line of its own where no call was
+/// answered with its end.
 #[derive(Debug, clap::Args)]
 pub(super) struct Log {
     /// Go on with what comes, until Ctrl-C
@@ -42,7 +43,8 @@ pub(super) fn log(arguments: &Log, context: &Context) -> Result<ExitCode> {
     let wanted = |entry: &Entry| root.as_ref().is_none_or(|root| entry.root == *root);
     let (entries, mut follow) = LogFile::find()?.last(arguments.lines, wanted);
     let show_all = |entries: &[Entry]| {
-        for entry in entries {
+        let twice = |entry: &&Entry| !arguments.json && render::log::told_by_its_call(entry, entries);
+        for entry in entries.iter().filter(|entry| !twice(entry)) {
             show(entry, arguments, root.is_none(), &context.terminal);
         }
     };

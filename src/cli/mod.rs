@@ -13,6 +13,7 @@ pub mod run;
 mod serve;
 mod session;
 mod terminal;
+pub mod usage;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -101,12 +102,10 @@ pub fn main(argv: impl Iterator<Item = OsString>) -> ExitCode {
             |()| ExitCode::SUCCESS,
         );
     }
+    let words: Vec<String> = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let arguments = match Arguments::try_parse_from(argv) {
         Ok(arguments) => arguments,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
-        }
+        Err(error) => return refuse(&error, &words),
     };
     let terminal = Terminal::new(arguments.color);
     execute(arguments, terminal).unwrap_or_else(|error| fail(&error, &terminal))
@@ -152,6 +151,15 @@ fn find_root(named: Option<&Path>) -> Result<PathBuf> {
         Some(root) => project::exactly(root),
         None => project::find_root(&std::env::current_dir()?),
     }
+}
+
+/// Help and the version are no error.
+fn refuse(error: &clap::Error, words: &[String]) -> ExitCode {
+    if let Some(error) = usage::error(error, words) {
+        return fail(&error, &Terminal::new(Choice::default()));
+    }
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 fn fail(error: &Error, terminal: &Terminal) -> ExitCode {

@@ -30,8 +30,8 @@ pub(super) struct Routes {
     /// Routes that accept it, such as GET
     #[arg(long)]
     verb: Option<String>,
-    /// Routes of mounted engines: include, exclude or only
-    #[arg(long)]
+    /// Routes of mounted engines
+    #[arg(long, value_parser = ["include", "exclude", "only"])]
     engines: Option<String>,
     #[command(flatten)]
     form: Form,

@@ -47,7 +47,7 @@ struct Private {
 pub struct Pending {
     pub id: u64,
     /// Each notification about its progress, as the protocol has it: `progress`, `total`, `message`.
-    pub progress: mpsc::UnboundedReceiver<Value>,
+    progress: mpsc::UnboundedReceiver<Value>,
     answer: oneshot::Receiver<Value>,
 }
 
@@ -137,12 +137,35 @@ impl Client {
         Ok(pending)
     }
 
-    /// Takes a request back. A run is ended then, and still answered.
+    /// What a resource says, as JSON.
+    ///
+    /// # Errors
+    /// What the server refused it with; `ServerLost`.
+    pub async fn read(&self, uri: &str) -> Result<Value> {
+        let result = self
+            .request("resources/read", json!({"uri": uri}))
+            .await?
+            .answer()
+            .await?;
+        let text = result["contents"][0]["text"].as_str().unwrap_or_default();
+        serde_json::from_str(text)
+            .map_err(|error| Error::internal("the server's answer was not understood").source(error))
+    }
+
+    /// Takes a request back. A run is ended then, and nobody answered.
     ///
     /// # Errors
     /// As of [`Client::call`].
     pub async fn cancel(&self, id: u64) -> Result<()> {
         self.notify("notifications/cancelled", json!({"requestId": id})).await
+    }
+
+    /// Wants a run gone at once that was taken back.
+    ///
+    /// # Errors
+    /// As of [`Client::call`].
+    pub async fn hurry(&self, run_id: &str) -> Result<()> {
+        self.notify(mcp::HURRY, json!({mcp::RUN_ID: run_id})).await
     }
 
     async fn notify(&self, method: &str, params: Value) -> Result<()> {
@@ -190,19 +213,30 @@ impl Pending {
     /// # Errors
     /// What the server refused it with; `ServerLost` when there will be no answer.
     pub async fn answer(self) -> Result<Value> {
-        let answer = self.answer.await.map_err(|_| lost())?;
-        if let Some(error) = answer.get("error") {
-            let message = error["message"].as_str().unwrap_or_default();
-            return Err(Error::new(Kind::Internal, message));
-        }
-        let mut result = answer["result"].clone();
-        if result["isError"] == true {
-            return Err(refusal(&result));
-        }
-        match result.get_mut("structuredContent") {
-            Some(content) => Ok(content.take()),
-            None => Ok(result),
-        }
+        result(self.answer.await)
+    }
+
+    /// The news about it, and its answer.
+    pub fn apart(self) -> (mpsc::UnboundedReceiver<Value>, impl Future<Output = Result<Value>>) {
+        let Pending { progress, answer, .. } = self;
+        (progress, async { result(answer.await) })
+    }
+}
+
+fn result(answer: std::result::Result<Value, oneshot::error::RecvError>) -> Result<Value> {
+    let answer = answer.map_err(|_| lost())?;
+    if let Some(error) = answer.get("error") {
+        let message = error["message"].as_str().unwrap_or_default();
+        let kind = error["data"]["code"].as_str().and_then(Kind::of_code);
+        return Err(Error::new(kind.unwrap_or(Kind::Internal), message));
+    }
+    let mut result = answer["result"].clone();
+    if result["isError"] == true {
+        return Err(refusal(&result));
+    }
+    match result.get_mut("structuredContent") {
+        Some(content) => Ok(content.take()),
+        None => Ok(result),
     }
 }
 

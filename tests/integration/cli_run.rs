@@ -1,6 +1,6 @@
 //! `coatepec run` as a person sees it.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
 use nix::sys::signal::Signal;
@@ -24,7 +24,7 @@ fn a_run_that_passes_says_so_in_one_line() {
 }
 
 #[test]
-fn a_failure_is_told_as_it_happens_and_at_the_end_with_diff_source_and_rerun() {
+fn a_failure_is_told_once_with_diff_source_and_rerun() {
     let app = App::copy();
     let ran = app.coatepec(&["run", FAILS]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
@@ -33,11 +33,100 @@ fn a_failure_is_told_as_it_happens_and_at_the_end_with_diff_source_and_rerun() {
         "+two",
         "▸ 16 │",
         "rerun: coatepec run 'spec/faults/fails_spec.rb[1:2]'",
-        "failed: ",
+        "failed: 8 examples",
     ] {
-        assert!(ran.out.contains(part), "{part} is missing:\n{}", ran.out);
+        assert_eq!(ran.out.matches(part).count(), 1, "{part}:\n{}", ran.out);
     }
-    assert!(!ran.out.contains('\x1b') && !ran.err.contains('\x1b'), "{ran:?}");
+    assert_eq!(ran.err, "");
+    assert!(!ran.out.contains('\x1b'), "{ran:?}");
+}
+
+/// Fails, and then waits until it is let go.
+const FAILS_AND_WAITS: &str = r#"
+RSpec.describe "Fails", order: :defined do
+  it("at once") { expect("one\ntwo\n").to eq("one\n2\n") }
+  it("waits") { sleep 0.01 until File.exist?("tmp/go") }
+  it("again") { expect("one\ntwo\n").to eq("one\n2\n") }
+  it("later") { raise "late" }
+end
+"#;
+
+#[test]
+fn a_failure_is_told_in_full_while_the_others_run_and_the_run_is_one_call() {
+    let app = App::copy();
+    app.write("spec/live_spec.rb", FAILS_AND_WAITS);
+    let mut command = app.command(env!("CARGO_BIN_EXE_coatepec"));
+    command.args(["run", "spec/live_spec.rb"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut live = String::new();
+    while !live.contains("rerun:") {
+        assert!(out.read_line(&mut live).unwrap() > 0, "{live}");
+    }
+    for part in [
+        "1. Fails at once\n",
+        "+two\n",
+        "▸ 3 │",
+        "rerun: coatepec run 'spec/live_spec.rb[1:1]'",
+    ] {
+        assert!(live.contains(part), "{part} is missing:\n{live}");
+    }
+    assert!(!app.path("tmp/go").exists());
+    app.write("tmp/go", "");
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{rest}");
+    assert!(!rest.contains("Fails at once\n   spec"), "told twice:\n{rest}");
+    for part in [
+        "2. Fails again\n",
+        "3. Fails later\n",
+        "RuntimeError: late",
+        "failed: 4 examples, 3 failed",
+    ] {
+        assert!(rest.contains(part), "{part} is missing:\n{rest}");
+    }
+    let status = app.coatepec_shared(&["status", "--json"]);
+    let status: Value = serde_json::from_str(&status.out).unwrap();
+    assert_eq!(status["calls"], serde_json::json!({"rails_spec_run": 1}), "{status}");
+    app.coatepec_shared(&["stop"]);
+}
+
+/// Does not let itself be ended, and tells if it was left alone for long.
+const STAYS: &str = r#"
+RSpec.describe "Stays" do
+  it "ignores TERM" do
+    trap("TERM") { File.write("tmp/asked", "") }
+    File.write("tmp/started", "")
+    sleep 0.05 until File.exist?("tmp/asked")
+    sleep 45
+    File.write("tmp/left_alone", "")
+  end
+end
+"#;
+
+#[test]
+fn interrupted_twice_the_run_is_killed_without_grace_by_the_shared_server_too() {
+    let app = App::copy();
+    app.write(".coatepec.yml", "grace_seconds: 60\n");
+    app.write("spec/stays_spec.rb", STAYS);
+    let mut command = app.command(env!("CARGO_BIN_EXE_coatepec"));
+    command.args(["run", "spec/stays_spec.rb"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let pid = Pid::from_raw(child.id().cast_signed());
+    eventually("the spec runs", || app.path("tmp/started").exists().then_some(()));
+    send(pid, Signal::SIGINT);
+    eventually("it was asked to end", || app.path("tmp/asked").exists().then_some(()));
+    send(pid, Signal::SIGINT);
+    let ended = child.wait_with_output().unwrap();
+    let (out, err) = (
+        String::from_utf8_lossy(&ended.stdout),
+        String::from_utf8_lossy(&ended.stderr),
+    );
+    assert_eq!(ended.status.code(), Some(130), "{out}{err}");
+    assert!(err.contains("killing it"), "{err}");
+    assert!(out.contains("cancelled: "), "{out}{err}");
+    assert!(!app.path("tmp/left_alone").exists(), "it had all of its grace");
+    app.coatepec_shared(&["stop"]);
 }
 
 #[test]
@@ -60,6 +149,17 @@ fn on_a_terminal_there_are_colours_and_a_line_that_is_drawn_over() {
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.out.contains("\r\x1b[2K⠋"), "{ran:?}");
     assert!(ran.out.contains("\x1b[31m"), "{ran:?}");
+}
+
+#[test]
+fn a_flag_that_is_none_is_refused_as_everything_else_is() {
+    let app = App::bare();
+    let refused = app.coatepec(&["run", "--sed", "7"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert_eq!(
+        refused.err,
+        "error: there is no flag `--sed` here [invalid_arguments]\nhint: did you mean `--seed`?\n"
+    );
 }
 
 #[test]

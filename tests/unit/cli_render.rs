@@ -5,9 +5,10 @@ use std::ffi::OsString;
 
 use coatepec::cli::render::checkup::{Finding, State};
 use coatepec::cli::render::style::{Choice, Style, harmless};
-use coatepec::cli::render::{checkup, data, diff, error, junit, progress, report, source};
+use coatepec::cli::render::{checkup, data, diff, error, junit, log, progress, report, source, words};
 use coatepec::config::Config;
 use coatepec::error::{Error, Kind};
+use coatepec::journal::Entry;
 use coatepec::run::outcome::Outcome;
 use coatepec::run::progress::{Phase, Progress};
 use coatepec::run::report::{Report, Summary};
@@ -77,9 +78,11 @@ fn a_value_out_of_range_is_shown_in_its_line() {
 
 #[test]
 fn refused_selectors_are_listed_with_their_reasons() {
-    let refused =
-        json!({"refused": [{"selector": "a_spec.rb", "code": "x", "reason": "is gone", "hint": "b_spec.rb"}]});
-    let wrong = Error::new(Kind::InvalidSelector, "1 selector was refused").details(refused);
+    let refused = json!({"refused": [
+        {"selector": "a_spec.rb", "code": "x", "reason": "is gone", "hint": "b_spec.rb"},
+        {"selector": "c_spec.rb", "code": "x", "reason": "is gone, too"},
+    ]});
+    let wrong = Error::new(Kind::InvalidSelector, "2 selectors were refused").details(refused);
     let shown = error::error(&wrong, Style::PLAIN);
     assert!(shown.contains("\n  a_spec.rb: is gone (b_spec.rb)\n"), "{shown}");
 }
@@ -218,13 +221,64 @@ fn report() -> Report {
 #[test]
 fn a_failure_has_its_place_message_diff_source_and_the_command_that_runs_it_again() {
     let excerpt = |frame: &str| source::excerpt("a\nb\nc\n", usize::from(frame.starts_with("spec/")) * 2, Style::PLAIN);
-    let shown = report::body(&report(), &excerpt, Style::PLAIN);
+    let shown = report::failure(1, &report().failures[0], &excerpt, Style::PLAIN);
     assert_eq!(
         shown,
         "\n1. A fails\n   spec/a_spec.rb:15\n\n   expected: 1\n        got: 2\n\n   @@ -1 +1 @@\n   -1\n   +2\n\n     1 │ a\n   \
-         ▸ 2 │ b\n     3 │ c\n\n   spec/a_spec.rb:16:in 'block'\n   also: A fails, too (spec/a_spec.rb[1:3])\n   rerun: \
-         coatepec run 'spec/a_spec.rb[1:2]'\n\npending A waits (later)\nwarning coverage is silenced\n"
+         ▸ 2 │ b\n     3 │ c\n\n   spec/a_spec.rb:16:in 'block'\n   rerun: coatepec run 'spec/a_spec.rb[1:2]'\n"
     );
+    let shown = report::body(&report(), &excerpt, Style::PLAIN);
+    assert_eq!(shown, "\npending A waits (later)\nwarning coverage is silenced\n");
+}
+
+#[test]
+fn what_fails_like_an_earlier_one_says_so_in_a_few_lines() {
+    let shown = report::also(2, "spec/a_spec.rb[1:3]", "A fails, too", "A fails", Style::PLAIN);
+    assert_eq!(
+        shown,
+        "\n2. A fails, too\n   as of: A fails\n   rerun: coatepec run 'spec/a_spec.rb[1:3]'\n"
+    );
+}
+
+#[test]
+fn people_are_told_of_flags_and_not_of_arguments_of_tools() {
+    let said = "raise `timeout_seconds`, or try `fork: \"never\"`; leave out `example` and call again";
+    assert_eq!(
+        words::of_shell(said),
+        "raise `--timeout`, or try `--fork never`; leave out `--example` and run it again"
+    );
+    let shown = error::error(
+        &Error::new(Kind::InvalidArguments, "`seed` is wrong").hint("call again"),
+        Style::PLAIN,
+    );
+    assert_eq!(
+        shown,
+        "error: `--seed` is wrong [invalid_arguments]\nhint: run it again\n"
+    );
+}
+
+#[test]
+fn one_refused_selector_is_told_once() {
+    let refused = json!({"refused": [{"selector": "a_spec.rb", "code": "x", "reason": "it is gone"}]});
+    let wrong = Error::new(Kind::InvalidSelector, "`a_spec.rb` was refused: it is gone").details(refused);
+    let shown = error::error(&wrong, Style::PLAIN);
+    assert_eq!(shown, "error: `a_spec.rb` was refused: it is gone [invalid_selector]\n");
+}
+
+#[test]
+fn a_run_that_a_call_was_answered_with_has_no_line_of_its_own() {
+    let entry = |event: &str, outcome: &str| -> Entry {
+        let entry = json!({"time": "", "event": event, "root": "/", "pid": 1, "run_id": "run-1", "outcome": outcome,
+            "milliseconds": 1});
+        serde_json::from_value(entry).unwrap()
+    };
+    let run = entry("run", "passed");
+    assert!(log::told_by_its_call(&run, &[run.clone(), entry("call", "passed")]));
+    assert!(!log::told_by_its_call(&run, &[run.clone(), entry("call", "running")]));
+    assert!(!log::told_by_its_call(
+        &entry("call", "passed"),
+        &[entry("call", "passed")]
+    ));
 }
 
 #[test]
@@ -243,7 +297,7 @@ fn the_last_line_says_the_outcome_the_counts_and_how_it_was_run() {
     let shown = report::summary(&late, Style::PLAIN);
     assert!(shown.starts_with("timed out: "), "{shown}");
     assert!(
-        shown.ends_with("\nthe deadline passed in spec/a_spec.rb[1:1]\nhint: see `threads`\n"),
+        shown.ends_with("\nthe deadline passed in spec/a_spec.rb[1:1]\nhint: see the threads above\n"),
         "{shown}"
     );
 }
@@ -287,7 +341,7 @@ fn each_finding_of_the_doctor_has_its_fix_below_it() {
         Finding::skipped("boot", "later"),
     ];
     assert_eq!(
-        checkup::checkup(&findings, Style::PLAIN),
+        checkup::checkup(&findings, None, Style::PLAIN),
         "✓ ruby        3.3\n✗ migrations  1 pending:\n              20250101\n              → bin/rails db:migrate\n\
          – boot        later\n\n1 to mend, 0 to look at\n"
     );
@@ -309,6 +363,14 @@ fn the_doctor_reads_forks_sandbox_and_migrations_from_what_tools_say() {
         {"part": "limits", "enforced": "full"}, {"part": "network", "enforced": "none", "why": "old kernel"},
     ]}});
     let partial = checkup::sandbox(&partial);
+    let below_tmp = json!({"sandbox": {"mode": "standard", "parts": [
+        {"part": "filesystem", "enforced": "partial", "why": "the app lies in /tmp, which is writable"}
+    ]}});
+    let fix = checkup::sandbox(&below_tmp).fix.unwrap();
+    assert!(
+        fix.contains("keep the app elsewhere") && !fix.contains("kernel"),
+        "{fix}"
+    );
     assert_eq!(partial.state, State::Warning);
     assert_eq!(partial.told, "standard\nlimits: full\nnetwork: none (old kernel)");
     assert_eq!(checkup::migrations(&json!({"pending_count": 0})).state, State::Ok);

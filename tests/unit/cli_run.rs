@@ -1,11 +1,13 @@
-//! What `coatepec run` decides: exit codes, and which specs a save concerns.
+//! What `coatepec run` decides: exit codes, and which specs a save concerns; and what is wrong with a command line.
 
 use coatepec::cli::run::concerned::concerned;
 use coatepec::cli::run::exit::exit_code;
+use coatepec::cli::{definition, usage};
 use coatepec::error::Kind;
 use coatepec::run::outcome::Outcome;
 
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
+    "spec/models/new_spec.rb",
     "spec/models/widget_spec.rb",
     "test/models/widget_test.rb",
     "spec/requests/widgets_spec.rb",
@@ -100,6 +102,16 @@ fn two_saves_run_both_and_none_twice() {
 }
 
 #[test]
+fn a_test_that_is_gone_is_not_run_and_one_that_was_renamed_is_by_its_new_name() {
+    assert_eq!(next(&["spec/models/gone_spec.rb"], &["spec"]), None);
+    check(
+        &["spec/models/gone_spec.rb", "spec/models/new_spec.rb"],
+        &["spec"],
+        &["spec/models/new_spec.rb"],
+    );
+}
+
+#[test]
 fn what_runs_and_editors_write_runs_nothing() {
     for written in [
         "log/test.log",
@@ -139,5 +151,68 @@ fn only_a_passed_run_ends_with_status_0_and_no_outcome_with_that_of_an_error() {
         assert_eq!(exit_code(outcome), code, "{outcome:?}");
         assert_ne!(code, Kind::InvalidArguments.exit_code(), "{outcome:?}");
         assert_ne!(code, Kind::Internal.exit_code(), "{outcome:?}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_the_command_line_is_an_error_like_all_others() {
+    let table = [
+        (&["rnu"][..], "there is no command `rnu`", "did you mean `run`?"),
+        (
+            &["run", "--sed", "3"],
+            "there is no flag `--sed` here",
+            "did you mean `--seed`?",
+        ),
+        (
+            &["run", "--zzz"],
+            "there is no flag `--zzz` here",
+            "`coatepec run --help` tells what there is",
+        ),
+        (
+            &["run", "--seed"],
+            "`--seed <N>` needs a value",
+            "`coatepec run --help` tells what there is",
+        ),
+        (
+            &["run", "--fork", "x"],
+            "`--fork <WHEN>` must be auto or always or never, and is `x`",
+            "`coatepec run --help` tells what there is",
+        ),
+        (
+            &["controller"],
+            "<NAME> is missing",
+            "`coatepec controller --help` tells what there is",
+        ),
+        (
+            &["stop", "now"],
+            "`now` is one argument too many",
+            "`coatepec stop --help` tells what there is",
+        ),
+        (
+            &["run", "--watch", "--json"],
+            "`--watch` can't be combined with `--json`",
+            "`coatepec run --help` tells what there is",
+        ),
+        (
+            &["run", "--timeout", "5000"],
+            "invalid value `5000` for `--timeout <SECONDS>`: 5000 is not in 1..=900",
+            "`coatepec run --help` tells what there is",
+        ),
+    ];
+    for (arguments, message, hint) in table {
+        let words: Vec<String> = ["coatepec"].iter().chain(arguments).map(ToString::to_string).collect();
+        let refused = definition().try_get_matches_from(&words).unwrap_err();
+        let error = usage::error(&refused, &words).expect("it is an error");
+        assert_eq!(
+            (error.to_string().as_str(), error.hint.as_deref()),
+            (message, Some(hint)),
+            "{words:?}"
+        );
+        assert_eq!((error.kind.code(), error.kind.exit_code()), ("invalid_arguments", 2));
+    }
+    for asked in ["--help", "--version"] {
+        let words = ["coatepec".to_owned(), asked.to_owned()];
+        let shown = definition().try_get_matches_from(&words).unwrap_err();
+        assert!(usage::error(&shown, &words).is_none(), "{asked}");
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
 
 use super::style::{Style, harmless};
 
@@ -57,10 +58,10 @@ impl Finding {
     }
 }
 
-/// A line per finding, the fix below it, and a line that sums up.
-pub fn checkup(findings: &[Finding], style: Style) -> String {
+/// A line per finding, the fix below it, and a line that sums up. `width`: columns of a terminal, if it is one.
+pub fn checkup(findings: &[Finding], width: Option<usize>, style: Style) -> String {
     let names = findings.iter().map(|finding| finding.check.len()).max().unwrap_or(0);
-    let mut text: String = findings.iter().map(|found| line(found, names, style)).collect();
+    let mut text: String = findings.iter().map(|found| line(found, names, width, style)).collect();
     let count = |state: State| findings.iter().filter(|finding| finding.state == state).count();
     let summary = match (count(State::Failed), count(State::Warning)) {
         (0, 0) => style.green("everything is well"),
@@ -71,22 +72,47 @@ pub fn checkup(findings: &[Finding], style: Style) -> String {
     text
 }
 
-fn line(finding: &Finding, names: usize, style: Style) -> String {
+fn line(finding: &Finding, names: usize, width: Option<usize>, style: Style) -> String {
     let mark = match finding.state {
         State::Ok => style.green("✓"),
         State::Warning => style.yellow("!"),
         State::Failed => style.red("✗"),
         State::Skipped => style.dim("–"),
     };
-    let below = format!("\n{}", " ".repeat(names + 4));
-    let told = harmless(&finding.told).trim().replace('\n', &below);
+    let indent = names + 4;
+    let room = width.map(|width| width.saturating_sub(indent + 2));
+    let below = format!("\n{}", " ".repeat(indent));
+    let told = wrapped(harmless(&finding.told).trim(), room).replace('\n', &below);
     let name = format!("{:names$}", finding.check);
     let mut line = format!("{mark} {}  {told}\n", style.bold(&name));
     if let Some(fix) = &finding.fix {
-        let fix = harmless(fix).replace('\n', &below);
-        line += &format!("{}{} {fix}\n", " ".repeat(names + 4), style.cyan("→"));
+        let fix = wrapped(&harmless(fix), room).replace('\n', &format!("{below}  "));
+        line += &format!("{}{} {fix}\n", " ".repeat(indent), style.cyan("→"));
     }
     line
+}
+
+/// Broken between words where it is wider than that.
+fn wrapped(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width else {
+        return text.to_owned();
+    };
+    let lines = text.lines().map(|line| {
+        let mut broken = String::new();
+        let mut column = 0;
+        for word in line.split(' ') {
+            let fits = column + word.width() < width;
+            match (column, fits) {
+                (0, _) => {}
+                (_, true) => broken.push(' '),
+                (_, false) => broken.push('\n'),
+            }
+            column = if fits && column > 0 { column + 1 } else { 0 } + word.width();
+            broken += word;
+        }
+        broken
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// What the status says about forks, after a run that had the choice.
@@ -142,12 +168,27 @@ pub fn sandbox(status: &Value) -> Finding {
     let lines: Vec<String> = std::iter::once(mode.to_owned()).chain(parts_told).collect();
     match parts.iter().all(|part| part["enforced"] == "full") {
         true => Finding::ok(check, lines.join("\n")),
-        false => Finding::warning(
-            check,
-            lines.join("\n"),
-            "a newer kernel, or a container that allows Landlock and seccomp, enforces more",
-        ),
+        false => Finding::warning(check, lines.join("\n"), more_of_the_sandbox(parts)),
     }
+}
+
+/// What would have more of it enforced, each once.
+fn more_of_the_sandbox(parts: &[Value]) -> String {
+    let mut fixes: Vec<&str> = Vec::new();
+    for why in parts.iter().filter_map(|part| part["why"].as_str()) {
+        let fix = match why {
+            _ if why.contains("the app lies in") => "keep the app elsewhere, such as below your home",
+            "on Linux only" => "on Linux, or in a Linux container (docs/containers.md), all of it is enforced",
+            _ => {
+                "a newer kernel, or a container that allows Landlock and seccomp, enforces more: uname -r; \
+                  cat /sys/kernel/security/lsm"
+            }
+        };
+        if !fixes.contains(&fix) {
+            fixes.push(fix);
+        }
+    }
+    fixes.join("\n")
 }
 
 /// What the schema tool says about the test database.

@@ -4,19 +4,20 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{Style, harmless};
+use super::words::of_shell;
 use crate::error::Error;
 
 /// Several lines, the last one ended.
 pub fn error(error: &Error, style: Style) -> String {
     let label = style.bold(&style.red("error"));
     let code = style.dim(&format!("[{}]", error.kind.code()));
-    let mut lines = vec![format!("{label}: {} {code}", harmless(&error.to_string()))];
+    let mut lines = vec![format!("{label}: {} {code}", harmless(&of_shell(&error.to_string())))];
     if let Some(details) = error.details.as_deref() {
         lines.extend(excerpt(details, style));
         lines.extend(refused(details, style));
     }
     if let Some(hint) = &error.hint {
-        lines.push(format!("{}: {}", style.cyan("hint"), harmless(hint)));
+        lines.push(format!("{}: {}", style.cyan("hint"), harmless(&of_shell(hint))));
     }
     lines.join("\n") + "\n"
 }
@@ -44,11 +45,12 @@ fn marked(text: &str, details: &Value) -> Option<(usize, usize)> {
     Some((text[..at].width(), word.width().max(1)))
 }
 
-/// Selectors that were refused, each with its reason.
+/// Selectors that were refused, each with its reason; of a single one the message says it all.
 fn refused(details: &Value, style: Style) -> Vec<String> {
     let refused = details
         .get("refused")
         .and_then(Value::as_array)
+        .filter(|refused| refused.len() > 1)
         .map_or(&[][..], Vec::as_slice);
     let text = |entry: &Value, name: &str| entry.get(name).and_then(Value::as_str).map(harmless);
     let line = |entry: &Value| {

@@ -17,6 +17,17 @@ pub fn line(entry: &Entry, with_root: bool, style: Style) -> String {
         .join("  ")
 }
 
+/// Whether it is the end of a run that a call was answered with.
+pub fn told_by_its_call(entry: &Entry, all: &[Entry]) -> bool {
+    let tells = |call: &Entry| {
+        call.event == Event::Call
+            && call.run_id == entry.run_id
+            && call.outcome == entry.outcome
+            && call.pid == entry.pid
+    };
+    entry.event == Event::Run && all.iter().any(tells)
+}
+
 fn what(entry: &Entry) -> String {
     let who = entry
         .client

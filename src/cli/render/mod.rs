@@ -10,3 +10,4 @@ pub mod progress;
 pub mod report;
 pub mod source;
 pub mod style;
+pub mod words;

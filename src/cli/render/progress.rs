@@ -2,7 +2,7 @@
 
 use super::data::cut;
 use super::style::{Style, harmless};
-use crate::run::progress::{Failed, Phase, Progress};
+use crate::run::progress::{Phase, Progress};
 
 const BAR: usize = 24;
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
@@ -39,12 +39,4 @@ fn bar(finished: u32, of: u32) -> (String, String) {
         of => BAR * finished.min(of) as usize / of as usize,
     };
     ("━".repeat(done), "━".repeat(BAR - done))
-}
-
-/// One that failed just now, while the others go on.
-pub fn failed(failed: &Failed, style: Style) -> String {
-    let description = style.bold(&harmless(&failed.description));
-    let message = style.red(&harmless(&failed.message));
-    let rerun = style.dim(&harmless(&failed.rerun));
-    format!("{} {description}\n  {message}\n  {rerun}\n", style.red("✗"))
 }

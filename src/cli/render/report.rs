@@ -2,18 +2,17 @@
 
 use super::diff;
 use super::style::{Style, harmless};
+use super::words::of_shell;
 use crate::run::outcome::Outcome;
 use crate::run::report::{ErrorReport, FailureReport, Mode, Report, Stream};
 
 /// Frames of a backtrace.
 const FRAMES: usize = 6;
 
-/// Everything but the last line. `excerpt` gives the lines of a file around the place that a frame names.
+/// Everything beside the failures and the last line. `excerpt` gives the lines of a file around the place that a frame
+/// names.
 pub fn body(report: &Report, excerpt: &dyn Fn(&str) -> String, style: Style) -> String {
     let mut text = String::new();
-    for (at, failure) in report.failures.iter().enumerate() {
-        text += &self::failure(at + 1, failure, excerpt, style);
-    }
     for outside in &report.errors_outside {
         text += &titled(
             &style.red(&harmless(outside.context.trim())),
@@ -55,11 +54,26 @@ pub fn failure(number: usize, failure: &FailureReport, excerpt: &dyn Fn(&str) ->
         text += "\n";
         text += &indented(&error(part, excerpt, style));
     }
-    text += &traced(&failure.backtrace, excerpt, style);
-    for also in &failure.also {
-        text += &indented(&style.dim(&format!("also: {} ({})", harmless(&also.description), also.id)));
+    // Each part of an aggregated failure has its own.
+    if failure.parts.is_empty() {
+        text += &traced(&failure.backtrace, excerpt, style);
     }
-    text + &indented(&format!("{} coatepec run '{}'", style.dim("rerun:"), failure.rerun))
+    text + &indented(&rerun(&failure.rerun, style))
+}
+
+/// One that says the same as an earlier one.
+pub fn also(number: usize, id: &str, description: &str, like: &str, style: Style) -> String {
+    let head = format!(
+        "\n{} {}\n",
+        style.red(&format!("{number}.")),
+        style.bold(&harmless(description))
+    );
+    let like = style.dim(&format!("as of: {}", harmless(like)));
+    head + &indented(&format!("{like}\n{}", rerun(id, style)))
+}
+
+fn rerun(selector: &str, style: Style) -> String {
+    format!("{} coatepec run '{selector}'", style.dim("rerun:"))
 }
 
 /// One line, and what to do next if that is not plain.
@@ -75,8 +89,8 @@ pub fn summary(report: &Report, style: Style) -> String {
     };
     let outcome = style.bold(&colour(&words(report.outcome)));
     lines.push(format!("{outcome}: {counts} {seconds} {}", style.dim(&how)));
-    lines.extend(report.reason.as_deref().map(harmless));
-    let hint = report.hint.as_deref().map(harmless);
+    lines.extend(report.reason.as_deref().map(|reason| harmless(&of_shell(reason))));
+    let hint = report.hint.as_deref().map(|hint| harmless(&of_shell(hint)));
     lines.extend(hint.map(|hint| format!("{}: {hint}", style.cyan("hint"))));
     lines.join("\n") + "\n"
 }
@@ -97,7 +111,7 @@ fn counts(report: &Report, style: Style) -> String {
     let summary = &report.summary;
     let told = [
         (summary.failures, "failed", style.red("")),
-        (summary.errors_outside, "errors outside of examples", style.red("")),
+        (summary.errors_outside, outside(summary.errors_outside), style.red("")),
         (summary.pending, "pending", style.yellow("")),
         (summary.not_run, "not run", style.yellow("")),
     ];
@@ -118,11 +132,35 @@ fn how(report: &Report) -> String {
     });
     let seed = report.seed.map(|seed| format!("seed {seed}"));
     let trigger = report.trigger.as_deref().map(harmless);
-    let parts: Vec<String> = mode.into_iter().chain(trigger).chain(seed).collect();
+    let parts: Vec<String> = mode
+        .into_iter()
+        .chain(trigger)
+        .chain(before(report))
+        .chain(seed)
+        .collect();
     match parts.is_empty() {
         true => report.run_id.clone(),
         false => parts.join("; "),
     }
+}
+
+fn outside(errors: u32) -> &'static str {
+    match errors {
+        1 => "error outside of examples",
+        _ => "errors outside of examples",
+    }
+}
+
+/// What took long before the first example.
+fn before(report: &Report) -> impl Iterator<Item = String> {
+    let timing = report.timing;
+    let parts = [
+        ("boot", timing.boot),
+        ("waiting", timing.wait),
+        ("loading", timing.load),
+    ];
+    let long = parts.into_iter().filter(|(_, seconds)| *seconds >= 0.5);
+    long.map(|(what, seconds)| format!("{what} {seconds:.1} s"))
 }
 
 fn remarks(report: &Report, style: Style) -> String {
@@ -136,7 +174,7 @@ fn remarks(report: &Report, style: Style) -> String {
         ));
     }
     let warn = |text: String| format!("{} {text}", style.yellow("warning"));
-    lines.extend(report.warnings.iter().map(|warning| warn(harmless(warning))));
+    lines.extend(report.warnings.iter().map(|warning| warn(harmless(&of_shell(warning)))));
     let left = report.leftovers.iter();
     lines.extend(left.map(|left| {
         warn(format!(

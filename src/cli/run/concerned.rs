@@ -1,7 +1,7 @@
 //! Which specs a save concerns, by the names that Rails apps give them. Pure.
 
 /// The selectors to run after `changed` (paths relative to the root) was saved. `selected`: what is being watched.
-/// `exists`: whether there is such a file. None: nothing that a test could notice.
+/// `exists`: whether there is such a file. None: there is nothing to run.
 pub fn concerned(changed: &[String], selected: &[String], exists: &dyn Fn(&str) -> bool) -> Option<Vec<String>> {
     let changed: Vec<&str> = changed
         .iter()
@@ -12,7 +12,8 @@ pub fn concerned(changed: &[String], selected: &[String], exists: &dyn Fn(&str) 
         return None;
     }
     let mut run: Vec<String> = Vec::new();
-    for path in changed {
+    // A test that was deleted, or has another name now, can't be run.
+    for path in changed.into_iter().filter(|path| !is_test(path) || exists(path)) {
         let tests = tests_of(path, exists);
         let tests: Vec<String> = tests.into_iter().filter_map(|test| within(&test, selected)).collect();
         // What no test is named after may concern all of them.
@@ -23,7 +24,11 @@ pub fn concerned(changed: &[String], selected: &[String], exists: &dyn Fn(&str) 
     }
     run.sort();
     run.dedup();
-    Some(run)
+    (!run.is_empty()).then_some(run)
+}
+
+fn is_test(path: &str) -> bool {
+    path.ends_with("_spec.rb") || path.ends_with("_test.rb")
 }
 
 fn matters(path: &str) -> bool {
@@ -35,7 +40,7 @@ fn matters(path: &str) -> bool {
 
 /// The test itself, or those that are named after the file.
 fn tests_of(path: &str, exists: &dyn Fn(&str) -> bool) -> Vec<String> {
-    if path.ends_with("_spec.rb") || path.ends_with("_test.rb") {
+    if is_test(path) {
         return vec![path.to_owned()];
     }
     let Some(name) = path.strip_suffix(".rb").or_else(|| path.strip_suffix(".erb")) else {

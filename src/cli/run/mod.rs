@@ -3,6 +3,7 @@
 pub mod concerned;
 pub mod exit;
 mod follow;
+mod told;
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -12,12 +13,13 @@ use serde_json::{Value, json};
 
 use super::Context;
 use super::render::{junit, report, source};
-use super::session::{ask, within};
+use super::session::within;
 use crate::daemon::client::Client;
 use crate::error::{Error, Kind, Result};
 use crate::run::outcome::Outcome;
 use crate::run::report::{FailureReport, Report};
 use follow::Interrupts;
+use told::Told;
 
 /// Run tests in the warm process
 ///
@@ -40,8 +42,8 @@ pub(super) struct Run {
     /// Wall time of the run in seconds [default: 120, or as the project says]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=900))]
     timeout: Option<u64>,
-    /// Whether to fork the warm process: auto, always or never
-    #[arg(long, value_name = "WHEN")]
+    /// Whether to fork the warm process
+    #[arg(long, value_name = "WHEN", value_parser = ["auto", "always", "never"])]
     fork: Option<String>,
     /// Run again what a save concerns, until Ctrl-C
     #[arg(long, conflicts_with_all = ["json", "junit"])]
@@ -110,7 +112,8 @@ struct Job<'a> {
 
 impl Job<'_> {
     async fn once(&self, selectors: &[String]) -> Result<Outcome> {
-        let answer = follow::follow(self, self.request(selectors)).await?;
+        let mut told = Told::default();
+        let answer = follow::follow(self, self.request(selectors), &mut told).await?;
         if self.arguments.json {
             self.context.terminal.say(&(answer.to_string() + "\n"));
         }
@@ -124,6 +127,7 @@ impl Job<'_> {
             std::fs::write(file, junit::junit(&report)).map_err(failed)?;
         }
         if !self.arguments.json {
+            told.tell_rest(self, &report);
             self.show(&report);
         }
         Ok(report.outcome)
@@ -131,7 +135,7 @@ impl Job<'_> {
 
     fn request(&self, selectors: &[String]) -> Value {
         let arguments = self.arguments;
-        let mut request = json!({ "paths": selectors, "wait_seconds": 0 });
+        let mut request = json!({ "paths": selectors, "wait_seconds": follow::WAIT });
         let optional = [
             ("example", arguments.example.clone().map(Value::from)),
             ("seed", arguments.seed.map(Value::from)),
@@ -171,8 +175,8 @@ impl Job<'_> {
     }
 
     async fn failure(&self, run_id: &str, number: usize) -> Option<FailureReport> {
-        let asked = json!({ "run_id": run_id, "failure": number });
-        let answer = ask(self.client, "rails_run_result", asked).await.ok()?;
+        let uri = format!("coatepec://runs/{run_id}/failures/{number}");
+        let answer = self.client.read(&uri).await.ok()?;
         let report: Report = serde_json::from_value(answer).ok()?;
         report.failures.into_iter().next()
     }
@@ -181,8 +185,18 @@ impl Job<'_> {
         let terminal = &self.context.terminal;
         let excerpt = |frame: &str| self.excerpt(frame).unwrap_or_default();
         let body = report::body(report, &excerpt, terminal.out);
-        let gap = if body.is_empty() { "" } else { "\n" };
+        let gap = if body.is_empty() && report.failures.is_empty() {
+            ""
+        } else {
+            "\n"
+        };
         terminal.say(&format!("{body}{gap}{}", report::summary(report, terminal.out)));
+        if self.context.share && report.summary.failures > 1 {
+            terminal.say(&format!(
+                "{}: `coatepec run @failed` runs these again\n",
+                terminal.out.cyan("hint")
+            ));
+        }
     }
 
     fn excerpt(&self, frame: &str) -> Option<String> {

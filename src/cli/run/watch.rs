@@ -10,7 +10,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::{Job, concerned, exit};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 
 /// An editor saves in several steps, and a checkout changes many files: how long it must be quiet.
 const QUIET: Duration = Duration::from_millis(100);
@@ -36,6 +36,8 @@ pub(super) async fn watch(job: Job<'_>, selectors: Vec<String>) -> Result<ExitCo
     loop {
         let last = match job.once(&next).await {
             Ok(outcome) => exit::exit_code(outcome),
+            // Nobody is there any more who could run anything, or nobody wants it.
+            Err(error) if [Kind::ServerLost, Kind::Cancelled].contains(&error.kind) => return Err(error),
             // A broken file or configuration is mended by the next save.
             Err(error) => {
                 terminal.complain(&error);
@@ -53,7 +55,7 @@ pub(super) async fn watch(job: Job<'_>, selectors: Vec<String>) -> Result<ExitCo
             };
             let exists = |path: &str| job.root.join(path).is_file();
             if let Some(next) = concerned::concerned(&changed, &selectors, &exists) {
-                terminal.remark(&terminal.err.dim(&format!("saved {}\n", changed.join(", "))));
+                terminal.remark(&terminal.err.dim(&format!("changed: {}\n", changed.join(", "))));
                 break next;
             }
         };

@@ -1,0 +1,42 @@
+//! What the server says of arguments of tools, in the words of the shell.
+
+/// As the server says it, and as a person types it.
+const WORDS: [(&str, &str); 25] = [
+    ("`timeout_seconds`", "`--timeout`"),
+    ("`fork: \"never\"`", "`--fork never`"),
+    ("`example`", "`--example`"),
+    ("`seed`", "`--seed`"),
+    ("`fork`", "`--fork`"),
+    ("`fail_fast`", "`--fail-fast`"),
+    ("`query`", "`--query`"),
+    ("`controller`", "`--controller`"),
+    ("`verb`", "`--verb`"),
+    ("`engines`", "`--engines`"),
+    ("`fields", "`--fields"),
+    ("`rounds`", "`--rounds`"),
+    ("`budget_seconds`", "`--budget`"),
+    (
+        "`threads` has the kernel's view",
+        "the threads are as the kernel sees them",
+    ),
+    ("see `threads`", "see the threads above"),
+    ("see `error` and `stderr`", "see the error above"),
+    (
+        "mend the error in `errors_outside` or `stderr`",
+        "mend the error that is told above",
+    ),
+    ("see `stderr`", "see what it wrote to stderr"),
+    ("named in `unfinished`", "that did not finish"),
+    ("named in `not_run`", "that are named"),
+    ("call again", "run it again"),
+    ("call twice", "run it twice"),
+    ("split the call", "run it in parts"),
+    ("the next call", "the next run"),
+    ("rails_spec_run", "coatepec run"),
+];
+
+pub fn of_shell(text: &str) -> String {
+    WORDS
+        .iter()
+        .fold(text.to_owned(), |text, (said, typed)| text.replace(said, typed))
+}
