@@ -9,6 +9,7 @@ use super::Context;
 use super::init::edit::{Edit, edit};
 use super::init::hosts::{ALL, Host};
 use super::render::checkup::{self, Finding, State};
+use super::render::words::of_shell;
 use super::session::{ask, within};
 use crate::config::{Config, FILE};
 use crate::daemon::client::Client;
@@ -46,7 +47,7 @@ pub(super) fn doctor(arguments: &Doctor, context: &Context) -> Result<ExitCode> 
     let failed = findings.iter().any(|finding| finding.state == State::Failed);
     let text = match arguments.json {
         true => json!({ "ok": !failed, "findings": findings }).to_string() + "\n",
-        false => checkup::checkup(&findings, context.terminal.out),
+        false => checkup::checkup(&findings, context.terminal.width_of_out, context.terminal.out),
     };
     context.terminal.say(&text);
     Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
@@ -88,7 +89,8 @@ fn ruby_and_bundler(root: &Path, ruby: &Result<RubyCommand>) -> Vec<Finding> {
 fn bundler(root: &Path, command: &[String]) -> Finding {
     let gemfile = root.join("Gemfile").exists() || std::env::var_os("BUNDLE_GEMFILE").is_some();
     let bundled = command.iter().any(|word| word == "exec");
-    match (gemfile, bundled, root.join("Gemfile.lock").exists()) {
+    let locked = std::fs::metadata(root.join("Gemfile.lock")).is_ok_and(|lock| lock.len() > 0);
+    match (gemfile, bundled, locked) {
         (false, ..) => Finding::ok("bundler", "no Gemfile: gems are taken as they are installed"),
         (true, false, _) => Finding::warning(
             "bundler",
@@ -96,7 +98,11 @@ fn bundler(root: &Path, command: &[String]) -> Finding {
             "gem install bundler",
         ),
         (true, true, true) => Finding::ok("bundler", "Gemfile and Gemfile.lock are there"),
-        (true, true, false) => Finding::warning("bundler", "there is no Gemfile.lock", "bundle install"),
+        (true, true, false) => Finding::warning(
+            "bundler",
+            "Gemfile.lock is missing or empty: each boot resolves the gems anew",
+            "bundle install",
+        ),
     }
 }
 
@@ -112,10 +118,12 @@ async fn booted(client: &Client, root: &Path) -> Vec<Finding> {
         Err(error) => return not_booted(&error),
     };
     let mut findings = vec![boot(&status)];
+    // First, since it may make the database.
+    let helper = helper(client, root).await;
     findings.extend(database(
         ask(client, "rails_schema", json!({ "detail": "names", "limit": 1 })).await,
     ));
-    findings.push(helper(client, root).await);
+    findings.push(helper);
     // Now it has been decided whether to fork.
     let status = ask(client, "rails_runtime_status", json!({})).await.unwrap_or(status);
     findings.push(checkup::forks(&status));
@@ -126,7 +134,16 @@ async fn booted(client: &Client, root: &Path) -> Vec<Finding> {
 fn not_booted(error: &Error) -> Vec<Finding> {
     let rest = ["database", "migrations", "test helper", "fork safety", "sandbox"];
     let skipped = rest.map(|check| Finding::skipped(check, "the app does not boot"));
-    std::iter::once(of_error("boot", error)).chain(skipped).collect()
+    let failed = of_error("boot", error);
+    let alone = "RAILS_ENV=test bin/rails runner 1   # the same without Coatepec";
+    let fix = failed.fix.iter().map(String::as_str).chain([alone]);
+    let fix = fix.collect::<Vec<_>>().join("\n");
+    std::iter::once(Finding {
+        fix: Some(fix),
+        ..failed
+    })
+    .chain(skipped)
+    .collect()
 }
 
 /// Loads the test helper and a test file, and runs none of its examples.
@@ -147,7 +164,9 @@ async fn helper(client: &Client, root: &Path) -> Finding {
             let error =
                 text(&report["error"]["message"]).or_else(|| text(&report["errors_outside"][0]["error"]["message"]));
             let told = error.or_else(|| text(&report["reason"])).unwrap_or_default();
-            let fix = text(&report["hint"]).unwrap_or_else(|| format!("coatepec run {file}"));
+            let again = format!("coatepec run {file}");
+            let fix =
+                text(&report["hint"]).map_or_else(|| again.clone(), |hint| format!("{}\n{again}", of_shell(&hint)));
             Finding::failed(
                 check,
                 format!("{}: {told}", text(&report["outcome"]).unwrap_or_default()),
@@ -193,7 +212,7 @@ fn boot(status: &Value) -> Finding {
         Some(error) => Finding::warning(
             "boot",
             format!("{told}\nnot all of its code can be loaded: {error}"),
-            "mend it: a test that needs that code will fail",
+            "mend it: a test that needs that code will fail\nRAILS_ENV=test bin/rails zeitwerk:check",
         ),
     }
 }
@@ -245,15 +264,12 @@ fn client(host: Host, root: &Path) -> Option<Finding> {
         Err(error) => Finding::failed(
             "client",
             format!("{}: {file} is not understood: {error}", host.title()),
-            "mend the file",
+            format!("mend it, or have it made anew: mv {file} {file}.old && {set_up}"),
         ),
     })
 }
 
 fn of_error(check: &'static str, error: &Error) -> Finding {
-    let fix = error
-        .hint
-        .clone()
-        .unwrap_or_else(|| "mend it, and look again".to_owned());
-    Finding::failed(check, error.to_string(), fix)
+    let fix = error.hint.as_deref().unwrap_or("mend it, and look again");
+    Finding::failed(check, error.to_string(), of_shell(fix))
 }

@@ -85,3 +85,20 @@ fn a_client_that_is_used_and_does_not_start_us_is_named_with_the_command_for_it(
     let told = app.coatepec(&["doctor"]);
     assert!(told.out.contains("Cursor: .cursor/mcp.json"), "{}", told.out);
 }
+
+#[test]
+fn a_database_that_the_helper_makes_is_no_complaint() {
+    let app = App::bare();
+    let (code, states) = states(&app);
+    assert_eq!(code, Some(0), "{states:?}");
+    assert_eq!(states["database"], "ok", "{states:?}");
+    assert_eq!(states["migrations"], "ok", "{states:?}");
+}
+
+#[test]
+fn an_empty_lock_of_the_gems_is_none() {
+    let app = App::copy();
+    app.write("Gemfile.lock", "");
+    let told = app.coatepec(&["doctor"]);
+    assert!(told.out.contains("→ bundle install"), "{}", told.out);
+}

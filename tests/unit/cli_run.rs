@@ -157,7 +157,7 @@ fn only_a_passed_run_ends_with_status_0_and_no_outcome_with_that_of_an_error() {
 #[test]
 fn what_is_wrong_with_the_command_line_is_an_error_like_all_others() {
     let table = [
-        (&["rnu"][..], "there is no command `rnu`", "did you mean `run`?"),
+        (&["staus"][..], "there is no command `staus`", "did you mean `status`?"),
         (
             &["run", "--sed", "3"],
             "there is no flag `--sed` here",

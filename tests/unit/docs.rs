@@ -52,6 +52,16 @@ fn the_page_on_configuration_shows_the_example_as_it_is() {
 }
 
 #[test]
+fn each_command_is_told_of_in_some_page() {
+    let pages = fs::read_dir(path("docs")).unwrap().map(|page| page.unwrap().path());
+    let pages: String = pages.map(|page| fs::read_to_string(page).unwrap()).collect();
+    for command in coatepec::cli::definition().get_subcommands() {
+        let typed = format!("coatepec {}", command.get_name());
+        assert!(pages.contains(&typed), "`{typed}` is in no page of docs/");
+    }
+}
+
+#[test]
 fn each_code_of_an_error_is_explained_with_its_exit_code() {
     let explained = rows("## Errors by code", "## Outcomes");
     let known: BTreeSet<(String, String)> = Kind::ALL
