@@ -13,7 +13,11 @@ module Coatepec
       [Dir, Module.new, %i[initialize], "listed"],
       [Dir.singleton_class, Module.new, %i[entries children each_child foreach], "listed"],
       [Dir.singleton_class, Module.new, %i[glob], "searched"],
-      [Dir.singleton_class, Module.new, %i[[]], "searched_all"]
+      [Dir.singleton_class, Module.new, %i[[]], "searched_all"],
+      [File.singleton_class, Module.new, %i[exist? file? directory? readable?], "looked_for"],
+      # By way of which a Pathname asks.
+      [FileTest.singleton_class, Module.new, %i[exist? file? directory? readable?], "looked_for"],
+      [Dir.singleton_class, Module.new, %i[exist?], "looked_for"]
     ].freeze
 
     # Of what is told, for each kind: files (then their directories are told instead), directories, listings.
@@ -38,8 +42,8 @@ module Coatepec
     ODD = [ArgumentError, TypeError, NameError, EncodingError, SystemCallError].freeze
 
     # What was found for one kind of load.
-    Found = Struct.new(:files, :code, :listings) do
-      def self.empty = new({}, {}, {})
+    Found = Struct.new(:files, :code, :listings, :looked_for) do
+      def self.empty = new({}, {}, {}, {})
     end
 
     class << self
@@ -68,8 +72,7 @@ module Coatepec
         found = @found[kind]
         files = found.files.keys + (found.code.keys - $LOADED_FEATURES).reject { |path| Boot.reloadable?(path) }
         files = (files - Boot.known_files).select { |path| Boot.near?(path) }
-        listings = found.listings.keys.select { |dir, _| Boot.near?("#{dir}/") }.first(LIMIT)
-        { **bounded(files), listings: listings.map { |dir, pattern| { dir: dir, pattern: pattern } } }
+        { **bounded(files), listings: listings(found) }
       end
 
       def opened(path = nil, mode = "r", *, **options)
@@ -90,6 +93,19 @@ module Coatepec
       # `load` and `require`, whoever stands before them.
       def code(path)
         hear(path) { |file| found.code[file] = true unless Boot.reloadable?(file) }
+      end
+
+      # Whether something is there: if the app's own code asks, it matters. It is a listing that can hold one name.
+      def looked_for(path = nil, *)
+        path = text(path)
+        return unless path && (path.start_with?(Coatepec.root) || !path.start_with?("/")) && own?(nearest)
+
+        hear(path) do |file|
+          name = File.basename(file).gsub(WILD) { |special| "\\#{special}" }
+          found.looked_for[[File.dirname(file), name]] = true unless @written[file]
+        end
+      rescue *ODD
+        nil
       end
 
       # What the load makes itself is not what it depends on.
@@ -155,6 +171,13 @@ module Coatepec
         nil
       end
 
+      # Whether code is the app's. ERB, and what is evaluated, often has no place; what is ours has no name here.
+      def own?(path)
+        return path.start_with?(Coatepec.root) && !Boot.installed?(path) if path.start_with?("/")
+
+        !path.empty? && !path.start_with?("<")
+      end
+
       def text(path) = String.try_convert(path.respond_to?(:to_path) ? path.to_path : path)
 
       def foreign?(file)
@@ -185,6 +208,11 @@ module Coatepec
           depth += { "{" => 1, "}" => -1 }.fetch(char, 0)
           char == "," && depth.zero? ? parts << +"" : parts.last << char
         end
+      end
+
+      def listings(found)
+        near = [*found.listings.keys, *found.looked_for.keys].select { |dir, _| Boot.near?("#{dir}/") }
+        near.first(LIMIT).map { |dir, pattern| { dir: dir, pattern: pattern } }
       end
 
       # A directory, by its name, and the rest of the pattern.

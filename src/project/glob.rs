@@ -46,6 +46,14 @@ impl Glob {
         self.parts.len() > 1
     }
 
+    /// Whether it asks for names that end in a dot and the letters behind it as this one does: `*.md`, but not `*`.
+    pub fn names_ending_of(&self, path: &Path) -> bool {
+        let (Some(Part::Name(pattern)), Some(ending)) = (self.parts.last(), path.extension()) else {
+            return false;
+        };
+        pattern.rsplit_once('.').is_some_and(|(_, asked)| ending == asked)
+    }
+
     pub fn matches(&self, path: &Path) -> bool {
         let Ok(below) = path.strip_prefix(&self.dir) else {
             return false;

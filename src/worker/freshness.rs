@@ -130,9 +130,18 @@ impl Watch {
     /// What a change calls for.
     pub fn effect(&self, change: &Change) -> Effect {
         let path = &change.path;
-        // For a listing it makes no difference what is in a file.
-        let listed = change.kind != ChangeKind::Modified && !of_an_editor(path);
-        let wanted = |traces: &Traced| traces.read(path) || (listed && traces.listed(path));
+        // For a listing it makes no difference what is in a file, nor does what nobody has asked for.
+        let listed = change.kind != ChangeKind::Modified;
+        let beside = of_an_editor(path);
+        let wanted = |traces: &Traced| {
+            traces.read(path)
+                || (listed
+                    && if beside {
+                        traces.asked_for(path)
+                    } else {
+                        traces.listed(path)
+                    })
+        };
         let read = if wanted(&self.boot_traces) {
             Effect::Reboot
         } else if wanted(&self.class_traces) {

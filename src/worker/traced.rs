@@ -39,6 +39,13 @@ impl Traced {
         self.listings.iter().any(|glob| glob.matches(path))
     }
 
+    /// Whether a listing would hold it that asks for names with just this ending.
+    pub(super) fn asked_for(&self, path: &Path) -> bool {
+        self.listings
+            .iter()
+            .any(|glob| glob.names_ending_of(path) && glob.matches(path))
+    }
+
     pub(super) fn targets(&self, root: &Path) -> impl Iterator<Item = Target> {
         let files = self.files.iter().cloned().map(Target::File);
         let dirs = self

@@ -1219,6 +1219,249 @@ const WAYS: &[Case] = &[
     },
 ];
 
+/// Whether something is there, as an initializer may ask, and what it lists by its ending.
+const LOOKS: &[Case] = &[
+    Case {
+        name: "a file that an initializer looked for",
+        sees: "FLAGS.inspect",
+        before: "[false, false, false]",
+        after: "[true, false, false]",
+        change: |app| {
+            app.write("data/flag", "");
+        },
+        effect: Effect::Reboot,
+        trigger: "data/flag",
+    },
+    Case {
+        name: "a file that an initializer looked for as a path",
+        sees: "FLAGS.inspect",
+        before: "[true, false, false]",
+        after: "[true, true, false]",
+        change: |app| {
+            app.write("data/[flag]", "");
+        },
+        effect: Effect::Reboot,
+        trigger: "data/[flag]",
+    },
+    Case {
+        name: "a directory that an initializer looked for",
+        sees: "FLAGS.inspect",
+        before: "[true, true, false]",
+        after: "[true, true, true]",
+        change: |app| {
+            app.write("data/flags/one", "");
+        },
+        effect: Effect::Reboot,
+        trigger: "data/flags",
+    },
+    Case {
+        name: "what an initializer looked for and is gone",
+        sees: "FLAGS.inspect",
+        before: "[true, true, true]",
+        after: "[false, true, true]",
+        change: |app| {
+            app.remove("data/flag");
+        },
+        effect: Effect::Reboot,
+        trigger: "data/flag",
+    },
+    Case {
+        name: "what an initializer has only seen to be there",
+        sees: "FLAGS.inspect",
+        before: "[false, true, true]",
+        after: "[false, true, true]",
+        change: |app| {
+            app.write("data/[flag]", "more");
+        },
+        effect: Effect::Nothing,
+        trigger: "",
+    },
+    Case {
+        name: "a page of Markdown that an initializer listed",
+        sees: "PAGES.join(' ')",
+        before: "one.md",
+        after: "one.md two.md",
+        change: |app| {
+            app.write("data/two.md", "");
+        },
+        effect: Effect::Reboot,
+        trigger: "data/two.md",
+    },
+];
+
+/// Ways round: what is read or loaded is not where one would look for it.
+const DETOURS: &[Case] = &[
+    Case {
+        name: "data that config/database.yml reads",
+        sees: "ActiveRecord::Base.connection_db_config.configuration_hash[:timeout]",
+        before: "4321",
+        after: "1234",
+        change: |app| {
+            app.write("data/timeout.txt", "1234");
+        },
+        effect: Effect::Reboot,
+        trigger: "data/timeout.txt",
+    },
+    Case {
+        name: "an initializer behind a link",
+        sees: "$behind_a_link",
+        before: "1",
+        after: "2",
+        change: |app| {
+            app.write("shared/initializer.rb", "$behind_a_link = 2\n");
+        },
+        effect: Effect::Reboot,
+        trigger: "config/initializers/linked.rb",
+    },
+    Case {
+        name: "a link that leads elsewhere",
+        sees: "$behind_a_link",
+        before: "2",
+        after: "3",
+        change: |app| {
+            app.write("shared/other.rb", "$behind_a_link = 3\n");
+            relink(app, "shared/other.rb", "config/initializers/linked.rb");
+        },
+        effect: Effect::Reboot,
+        trigger: "config/initializers/linked.rb",
+    },
+    Case {
+        name: "a file of lib/ that the helper requires by its place",
+        sees: "FOR_SPECS",
+        before: "1",
+        after: "2",
+        change: |app| {
+            app.write("lib/for_specs.rb", "FOR_SPECS = 2\n");
+        },
+        effect: Effect::Reboot,
+        trigger: "lib/for_specs.rb",
+    },
+    Case {
+        name: "a support file behind a link",
+        sees: "$support_behind_a_link",
+        before: "1",
+        after: "2",
+        change: |app| {
+            app.write("shared/support.rb", "$support_behind_a_link = 2\n");
+        },
+        effect: Effect::Helper,
+        trigger: "spec/support/linked.rb",
+    },
+    Case {
+        name: "a partial that the helper has rendered",
+        sees: "RENDERED + ApplicationController.render(partial: 'pages/probe')",
+        before: "oneone",
+        after: "twotwo",
+        change: |app| {
+            app.write("app/views/pages/_probe.html.erb", "two");
+        },
+        effect: Effect::Helper,
+        trigger: "app/views/pages/_probe.html.erb",
+    },
+    Case {
+        name: "a new file of a gem by path that lists its own",
+        sees: "MoneyMath::PARTS.join(' ')",
+        before: "one",
+        after: "one two",
+        change: |app| {
+            app.write("gems/money_math/lib/money_math/two.rb", "MoneyMath::PARTS << :two\n");
+        },
+        effect: Effect::Reboot,
+        trigger: "gems/money_math/lib/money_math/two.rb",
+    },
+    Case {
+        name: "a module that a helper of views includes",
+        sees: "ApplicationController.helpers.shout",
+        before: "loud",
+        after: "louder",
+        change: |app| {
+            app.write(
+                "app/helpers/concerns_of_views.rb",
+                "module ConcernsOfViews\n  def shout = 'louder'\nend\n",
+            );
+        },
+        effect: Effect::Reload,
+        trigger: "app/helpers/concerns_of_views.rb",
+    },
+    Case {
+        name: "a file that becomes a directory",
+        sees: "[Object.const_defined?('Crate'), Object.const_defined?('Crate::Lid')].inspect",
+        before: "[true, false]",
+        after: "[true, true]",
+        change: |app| {
+            app.remove("app/models/crate.rb");
+            app.write("app/models/crate.rb/none.txt", "");
+            app.write("app/models/crate/lid.rb", "class Crate::Lid\nend\n");
+        },
+        effect: Effect::Reload,
+        trigger: "app/models/crate",
+    },
+    Case {
+        name: "many files at once",
+        sees: "(0...300).count { |number| Object.const_defined?(\"Many#{number}\") }",
+        before: "0",
+        after: "300",
+        change: |app| {
+            for number in 0..300_u32 {
+                app.write(
+                    &format!("app/models/many{number}.rb"),
+                    format!("class Many{number}\nend\n"),
+                );
+            }
+        },
+        effect: Effect::Reload,
+        trigger: "app/models/many",
+    },
+];
+
+fn relink(app: &App, to: &str, link: &str) {
+    let _ = fs::remove_file(app.path(link));
+    std::os::unix::fs::symlink(app.path(to), app.path(link)).expect("a link");
+}
+
+#[test]
+fn what_is_read_by_a_detour_is_known() {
+    let app = App::copy();
+    app.write("data/timeout.txt", "4321");
+    app.edit(
+        "config/database.yml",
+        "timeout: 5000",
+        "timeout: <%= File.read(Rails.root.join(\"data/timeout.txt\")) %>",
+    );
+    app.write("shared/initializer.rb", "$behind_a_link = 1\n");
+    relink(&app, "shared/initializer.rb", "config/initializers/linked.rb");
+    app.write("shared/support.rb", "$support_behind_a_link = 1\n");
+    relink(&app, "shared/support.rb", "spec/support/linked.rb");
+    app.write("lib/for_specs.rb", "FOR_SPECS = 1\n");
+    app.append("spec/spec_helper.rb", "require_relative \"../lib/for_specs\"\n");
+    app.write("app/views/pages/_probe.html.erb", "one");
+    app.append(
+        "spec/rails_helper.rb",
+        "RENDERED = ApplicationController.render(partial: \"pages/probe\")\n",
+    );
+    app.append(
+        "gems/money_math/lib/money_math.rb",
+        "\nMoneyMath::PARTS = []\nDir[File.expand_path(\"money_math/*.rb\", __dir__)].sort.each { |part| require part }\n",
+    );
+    app.write("gems/money_math/lib/money_math/one.rb", "MoneyMath::PARTS << :one\n");
+    app.write(
+        "app/helpers/concerns_of_views.rb",
+        "module ConcernsOfViews\n  def shout = 'loud'\nend\n",
+    );
+    app.write(
+        "app/helpers/loud_helper.rb",
+        "module LoudHelper\n  include ConcernsOfViews\nend\n",
+    );
+    app.write("app/models/crate.rb", "class Crate\nend\n");
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    for case in DETOURS {
+        try_out(&mut wrong, &app, &server, case);
+    }
+    wrong.none();
+    server.stop();
+}
+
 /// What comes to be where the boot looked.
 const APPEARS: &[Case] = &[
     Case {
@@ -1352,6 +1595,11 @@ fn whatever_way_the_boot_reads_is_known() {
 }
 
 #[test]
+fn what_the_boot_looked_for_is_seen_when_it_comes_or_goes() {
+    all_of(LOOKS, &App::copy());
+}
+
+#[test]
 fn what_was_read_once_is_seen_when_it_changes() {
     let app = App::copy();
     app.write("lib/tasks/probe.rake", "task(:probe) { $of_the_task = 1 }\n");
@@ -1385,6 +1633,7 @@ fn all_of(cases: &[Case], app: &App) {
         ("data/boot.yml", "1"),
         ("data/boot.json", "1"),
         ("data/lines.txt", "1"),
+        ("data/one.md", ""),
         ("extras/a.rb", "$of_the_extras = 1\n"),
         ("extras/loaded.code", "$of_the_loaded = 1\n"),
         ("extras/evaluated.code", "$of_the_evaluated = 1\n"),
@@ -1407,6 +1656,8 @@ OPTIONAL = begin
 rescue Errno::ENOENT
   "none"
 end
+FLAGS = [File.exist?("data/flag"), Rails.root.join("data/[flag]").file?, Dir.exist?(Rails.root.join("data/flags"))]
+PAGES = Dir[Rails.root.join("data/*.md")].map { |page| File.basename(page) }.sort
 File.write("data/made.txt", "made")
 OF_ITS_OWN = File.read("data/made.txt")
 "#,

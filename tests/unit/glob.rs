@@ -58,3 +58,21 @@ fn what_is_elsewhere_is_not_listed() {
     assert!(!glob.matches(Path::new("/srv/shop/axb/x.rb")));
     assert!(!glob.matches(Path::new("/srv/shop/x.rb")));
 }
+
+#[test]
+fn who_asks_for_an_ending_is_told_from_who_takes_what_there_is() {
+    let table = [
+        ("*.md", "a.md", true),
+        ("**/*.md", "b/a.md", true),
+        ("notes.md", "notes.md", true),
+        ("*.md", "a.mdx", false),
+        ("*", "a.md", false),
+        ("*.*", "a.md", false),
+        ("*.m?", "a.md", false),
+        ("README", "README", false),
+    ];
+    for (pattern, path, asks) in table {
+        let glob = Glob::new(Path::new("/srv/shop"), pattern);
+        assert_eq!(glob.names_ending_of(Path::new(path)), asks, "{pattern} {path}");
+    }
+}
