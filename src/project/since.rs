@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Directories that runs and tools write to.
 const OUTPUT: &[&str] = &[
@@ -33,6 +33,44 @@ pub fn file_time() -> SystemTime {
     now.map_or(SystemTime::UNIX_EPOCH, |now| {
         SystemTime::UNIX_EPOCH + Duration::from(now)
     })
+}
+
+/// When something began, by the clock that files get their times by, which may be set back meanwhile.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment {
+    wall: SystemTime,
+    steady: Instant,
+}
+
+impl Moment {
+    pub fn now() -> Moment {
+        Moment {
+            wall: SystemTime::now(),
+            steady: Instant::now(),
+        }
+    }
+
+    /// The same, in ticks of the kernel: see [`file_time`].
+    pub fn in_ticks() -> Moment {
+        Moment {
+            wall: file_time(),
+            steady: Instant::now(),
+        }
+    }
+
+    pub fn by_wall(&self) -> SystemTime {
+        self.wall
+    }
+
+    /// What has changed since has no earlier time than this.
+    pub fn by_files(&self) -> SystemTime {
+        earliest(self.wall, SystemTime::now(), self.steady.elapsed())
+    }
+}
+
+/// `elapsed` is what has passed between the two in truth.
+pub fn earliest(then: SystemTime, now: SystemTime, elapsed: Duration) -> SystemTime {
+    then.min(now.checked_sub(elapsed).unwrap_or(SystemTime::UNIX_EPOCH))
 }
 
 /// Whether a file or directory below `root` has changed since, by [`file_time`], or can't be told not to have.

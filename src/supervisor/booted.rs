@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
@@ -13,6 +13,7 @@ use super::lease::Lease;
 use super::setup::{Settings, Setup};
 use crate::project::Framework;
 use crate::project::changes::{self, Change, Snapshot};
+use crate::project::since::Moment;
 use crate::worker::freshness::{Effect, Watch};
 use crate::worker::protocol::{Ready, Versions};
 use crate::worker::reader::Reader;
@@ -46,7 +47,7 @@ pub struct Booted {
 /// The files before a boot.
 #[derive(Debug, Clone)]
 pub(super) struct Before {
-    pub(super) since: SystemTime,
+    pub(super) since: Moment,
     pub(super) targets: Vec<changes::Target>,
     pub(super) snapshot: Snapshot,
 }
@@ -54,7 +55,7 @@ pub(super) struct Before {
 impl Before {
     pub(super) fn look(targets: Vec<changes::Target>) -> Self {
         Before {
-            since: SystemTime::now(),
+            since: Moment::now(),
             snapshot: Snapshot::take(&targets),
             targets,
         }
@@ -165,9 +166,9 @@ impl Booted {
     }
 
     /// Files that came to be watched by what was loaded `since` join the baseline.
-    pub(super) async fn widen(&mut self, since: SystemTime) {
+    pub(super) async fn widen(&mut self, since: Moment) {
         let targets = self.watch.targets();
-        self.on_baseline(move |baseline| baseline.add_missing(baseline.retake(&targets), since))
+        self.on_baseline(move |baseline| baseline.add_missing(baseline.retake(&targets), since.by_files()))
             .await;
     }
 

@@ -43,7 +43,7 @@ use crate::journal::Entry;
 use crate::process::spawn;
 use crate::project::Rules;
 use crate::project::overview::{self, Overview};
-use crate::project::since::{anything_since, file_time};
+use crate::project::since::{Moment, anything_since};
 use crate::reading::Question;
 use crate::run::RunId;
 use crate::run::paths::Paths;
@@ -134,7 +134,7 @@ impl Supervisor {
         {
             return Ok(same);
         }
-        let asked = file_time();
+        let asked = Moment::in_ticks();
         let root = self.root.clone();
         let given = arguments.clone();
         let history = Arc::clone(&self.office.history);
@@ -159,8 +159,8 @@ impl Supervisor {
 
     async fn same(&self, arguments: &RunArguments) -> Option<Arc<Ongoing>> {
         let same = self.office.runs.same(arguments)?;
-        let (root, asked) = (self.root.clone(), same.asked());
-        let changed = spawn_blocking(move || anything_since(&root, asked)).await;
+        let (root, asked) = (self.root.clone(), same.asked_by_files());
+        let changed = spawn_blocking(move || anything_since(&root, asked.by_files())).await;
         (!changed.unwrap_or(true)).then_some(same)
     }
 

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::call::RunArguments;
 use crate::error::{Error, Kind, Result};
+use crate::project::since::Moment;
 use crate::run::RunId;
 use crate::run::log::weight;
 use crate::run::outcome::Outcome;
@@ -64,8 +65,7 @@ pub struct Ongoing {
     failed: Mutex<Live>,
     /// Those who wait for the end at this moment.
     waiting: AtomicUsize,
-    /// By the clock of files: what is saved later may not be in it.
-    asked: SystemTime,
+    asked: Moment,
     /// A process of it may exist.
     begun: CancellationToken,
 }
@@ -103,7 +103,7 @@ pub enum Found {
 }
 
 impl Ongoing {
-    fn new(id: RunId, asked: SystemTime, max_bytes: usize) -> Self {
+    fn new(id: RunId, asked: Moment, max_bytes: usize) -> Self {
         Ongoing {
             id,
             max_bytes,
@@ -172,7 +172,13 @@ impl Ongoing {
         });
     }
 
+    /// By the clock on the wall, as it was then.
     pub fn asked(&self) -> SystemTime {
+        self.asked.by_wall()
+    }
+
+    /// What is saved later may not be in it.
+    pub(super) fn asked_by_files(&self) -> Moment {
         self.asked
     }
 
@@ -298,7 +304,7 @@ impl Runs {
         same.map(|(_, ongoing)| Arc::clone(ongoing))
     }
 
-    pub(super) fn open(&self, arguments: &RunArguments, asked: SystemTime, max_bytes: usize) -> Arc<Ongoing> {
+    pub(super) fn open(&self, arguments: &RunArguments, asked: Moment, max_bytes: usize) -> Arc<Ongoing> {
         let mut known = lock(&self.0);
         known.ids += 1;
         let ongoing = Arc::new(Ongoing::new(RunId(known.ids), asked, max_bytes));

@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
@@ -23,6 +23,7 @@ use crate::config;
 use crate::process::usage;
 use crate::project::Project;
 use crate::project::changes::{Change, ChangeKind, Snapshot};
+use crate::project::since::Moment;
 use crate::run::outcome::Outcome;
 use crate::run::paths::Paths;
 use crate::worker::freshness::{Effect, Watch};
@@ -142,7 +143,7 @@ async fn try_ready(
 /// Loads the test helper in a fork of the worker. Meanwhile the worker may be asked for other things, and may be
 /// reloaded: then this zygote is not used.
 async fn load(warm: &Shared, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), Failed> {
-    let since = SystemTime::now();
+    let since = Moment::now();
     let started = Instant::now();
     let (worker, generation, cut) = {
         let mut warm = warm.lock().await;
@@ -486,7 +487,7 @@ impl Warm {
         let (baseline, before, changed) = spawn_blocking(move || {
             let baseline = before.snapshot.retake(&targets);
             let changes = before.snapshot.diff(&Snapshot::look(&before.targets));
-            let unknown = baseline.unknown_since(&before.snapshot, before.since);
+            let unknown = baseline.unknown_since(&before.snapshot, before.since.by_files());
             let unknown = unknown.into_iter().map(|path| Change {
                 path,
                 kind: ChangeKind::Created,
@@ -530,7 +531,7 @@ impl Warm {
         if !booted.worker.alive().await {
             return self.boot_instead(setup, prepared).await;
         }
-        let since = SystemTime::now();
+        let since = Moment::now();
         let files = booted.files(Effect::Reload, self.during_boots.own());
         let worker = Arc::clone(&booted.worker);
         let reloaded = tokio::select! {
@@ -576,7 +577,7 @@ impl Warm {
         self.boot(setup, prepared).await
     }
 
-    async fn install(&mut self, zygote: Zygote, setup: &Setup, since: SystemTime) {
+    async fn install(&mut self, zygote: Zygote, setup: &Setup, since: Moment) {
         let Some(booted) = &mut self.booted else { return };
         booted.made_with = Settings::of(setup);
         booted.watch.loaded_by_zygote(&zygote.loaded);

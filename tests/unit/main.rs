@@ -40,6 +40,7 @@ mod schema_file_properties;
 mod selector;
 mod selector_disk;
 mod selector_properties;
+mod since;
 mod state;
 mod told;
 mod wire_properties;
