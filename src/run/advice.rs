@@ -11,6 +11,10 @@ pub fn of_run(verdict: &Verdict, log: &RunLog, end: End, forked: bool) -> Option
         Outcome::NoExamples => "check the line, id or `example` text; without them the whole file runs",
         Outcome::AllPending => "take away `skip`, `pending` or `x` from the examples to test something",
         Outcome::FailedAtExit => "an `at_exit` block of the helper or of a spec changed the exit status",
+        Outcome::TimedOut if log.threads.is_none() && forked => {
+            "Ruby could not say where: a native call hangs (`threads` has the kernel's view), maybe for a lock that another \
+             thread held at the fork; try `fork: \"never\"`, and raise `timeout_seconds` if it is only slow"
+        }
         Outcome::TimedOut if log.threads.is_none() => {
             "Ruby could not say where: a native call hangs (`threads` has the kernel's view); \
              raise `timeout_seconds` if it is only slow"
@@ -68,4 +72,16 @@ pub fn of_problem(outcome: Outcome, failure: &Failure) -> String {
         (_, "SystemExit") => "something calls exit or abort while the app boots; see `error` and `stderr`".to_owned(),
         _ => "mend the error and call again; the next call tries anew".to_owned(),
     }
+}
+
+/// What is known of a crash of a fork, by what it printed when it died.
+pub fn of_crashed_fork(stderr: &str) -> Option<&'static str> {
+    let objc = stderr
+        .lines()
+        .any(|line| line.trim_start().starts_with("objc[") && line.contains("fork()"));
+    objc.then_some(
+        "macOS ended the fork, since Objective-C code was being set up in another thread: \
+         `OBJC_DISABLE_INITIALIZE_FORK_SAFETY=YES` in the environment of the server takes that check away, and \
+         `fork: \"never\"` avoids the fork",
+    )
 }

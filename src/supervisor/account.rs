@@ -77,11 +77,18 @@ fn ran_facts(call: &Checked, base: Facts, ran: Ran) -> Facts {
     let verdict = judge(&ran.log, ran.end, ran.stop);
     let loading = ran.log.started.as_ref().map_or(0.0, |started| started.seconds);
     let random = ran.log.started.as_ref().filter(|started| started.random);
+    let of_crash = base
+        .crashed_fork
+        .as_ref()
+        .and_then(|crash| advice::of_crashed_fork(&crash.stderr));
     Facts {
         command: command(call, random.and_then(|started| started.seed)),
         hint: advice::of_run(&verdict, &ran.log, ran.end, base.mode == Mode::Fork),
         skipped: base.skipped.into_iter().chain(excluded(&ran.log)).collect(),
-        warnings: beyond(call, &ran.log).chain(warnings(&ran)).collect(),
+        warnings: beyond(call, &ran.log)
+            .chain(warnings(&ran))
+            .chain(of_crash.map(str::to_owned))
+            .collect(),
         leftovers: ran.leftovers.iter().map(leftover).collect(),
         timing: Timing {
             load: base.timing.load + loading,

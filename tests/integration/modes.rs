@@ -152,6 +152,41 @@ fn only_a_crash_is_tried_again() {
     server.stop();
 }
 
+/// Whatever was printed before: the beginning of what Ruby says, or what the system says that ends it.
+#[test]
+fn what_a_fork_said_when_it_crashed_is_kept_and_understood() {
+    let app = App::copy();
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    let mut crash = |dying: &str| {
+        let text = format!(
+            "RSpec.describe('x') {{ it('y') {{ next if ENV['COATEPEC_MODE'] != 'fork'; warn 'noise ' * 2000; {dying}; sleep }} }}\n"
+        );
+        app.write("spec/dying_spec.rb", text);
+        let report = server.run(["spec/dying_spec.rb"]);
+        check(&mut wrong, dying, &report, "spawn_after_crash", "");
+        report
+    };
+    let segv = crash("Process.kill(:SEGV, $$)");
+    let objc = "objc[7]: +[NSNumber initialize] may have been in progress in another thread when fork() was called.";
+    let objc = crash(&format!("warn '{objc}'; Process.kill(:ABRT, $$)"));
+    let said = segv["crashed_fork"]["stderr"].as_str().unwrap_or_default();
+    wrong.check(
+        said.contains("[BUG] Segmentation fault") && !said.contains("noise noise noise"),
+        || format!("SEGV: {said}"),
+    );
+    wrong.check(segv.get("warnings").is_none(), || format!("SEGV: {segv}"));
+    wrong.check(has_text(&objc["crashed_fork"]["stderr"], "NSNumber"), || {
+        format!("ABRT: {objc}")
+    });
+    wrong.check(
+        has_text(&objc["warnings"], "OBJC_DISABLE_INITIALIZE_FORK_SAFETY"),
+        || format!("ABRT: {objc}"),
+    );
+    wrong.none();
+    server.stop();
+}
+
 /// What a fork must not have from the process that it came from.
 #[test]
 fn a_fork_inherits_nothing_half_done() {
