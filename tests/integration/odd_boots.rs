@@ -292,6 +292,37 @@ fn exit_handlers_of_the_helper_count_and_those_of_the_boot_do_not() {
     wrong.none();
 }
 
+/// Clients that know of forks refuse to be used in one: that is a failure like any other, in the words of the client.
+#[test]
+fn a_client_that_refuses_to_be_inherited_fails_in_its_own_words() {
+    let app = App::copy();
+    app.write(
+        "config/initializers/client.rb",
+        r#"
+class Client
+  InheritedError = Class.new(StandardError)
+  def initialize = @pid = Process.pid
+  def call = @pid == Process.pid ? :ok : raise(InheritedError, "Tried to use a connection from a child process without reconnecting.")
+end
+CLIENT = Client.new
+"#,
+    );
+    app.write(
+        "spec/client_spec.rb",
+        "RSpec.describe('x') { it('calls') { expect(CLIENT.call).to eq(:ok) } }\n",
+    );
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    wrong.equal("outcome of a spec without it", &server.run([SPEC])["outcome"], "passed");
+    let report = server.run(["spec/client_spec.rb"]);
+    wrong.equal("outcome", &report["outcome"], "failed");
+    wrong.equal("class", &report["failures"][0]["class"], "Client::InheritedError");
+    let words = "Tried to use a connection from a child process without reconnecting.";
+    wrong.equal("message", &report["failures"][0]["message"], words);
+    wrong.none();
+    server.stop();
+}
+
 /// No process holds a database open that is not just using it.
 #[test]
 fn nothing_is_connected_while_nothing_runs() {

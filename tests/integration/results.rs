@@ -506,6 +506,31 @@ fn options_of_the_project_are_honoured_and_run_nothing_that_was_not_named() {
     server.stop();
 }
 
+/// As plain RSpec does it, where nobody is told.
+#[test]
+fn what_a_tag_of_the_project_hides_is_told_and_a_line_finds_it() {
+    let app = App::copy();
+    app.write(
+        "spec/tagged_spec.rb",
+        "RSpec.describe('x') do\n  it('is kept') { }\n  it('is hidden', :slow) { raise 'ran' }\nend\n",
+    );
+    app.append(".rspec", "--tag ~slow\n");
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    let whole = server.run(["spec/tagged_spec.rb"]);
+    wrong.equal("the file", &whole["outcome"], "passed");
+    wrong.equal("the file", &whole["summary"]["examples"], 1);
+    wrong.check(
+        has_text(&whole["warnings"], "1 example was hidden") && has_text(&whole["warnings"], "slow"),
+        || format!("the file: {whole}"),
+    );
+    let line = server.run(["spec/tagged_spec.rb:3"]);
+    wrong.equal("the line", &line["outcome"], "failed");
+    wrong.equal("the line", &line["summary"]["examples"], 1);
+    wrong.none();
+    server.stop();
+}
+
 /// RSpec takes the last example before a line, also when the file is not that long.
 #[test]
 fn what_is_easily_misread_is_said() {
