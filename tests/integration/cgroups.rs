@@ -1,13 +1,17 @@
 //! Where the supervisor may make cgroups, each run has one, and none is left.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
-use coatepec::process::cgroup;
+use coatepec::process::cgroup::{self, Cgroup};
+use coatepec::process::procfs;
 use nix::sys::signal::Signal;
+use nix::unistd::Pid;
 use serde_json::json;
 
-use crate::support::{App, Server, eventually};
+use crate::support::{App, Server, Setup, eventually};
 
 /// Where this server would have them; `None` where none can be made, which is said.
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
@@ -74,4 +78,58 @@ fn no_cgroup_is_left_of_a_server_that_is_killed_during_a_run() {
     server.signal(Signal::SIGKILL);
     server.nothing_is_left();
     eventually("the cgroup is gone", || (!home.exists()).then_some(()));
+}
+
+/// Whoever keeps the limit says so, and a run that is over it has the same outcome.
+#[test]
+fn who_keeps_the_limit_of_memory_is_told() {
+    let app = App::copy();
+    app.setting("max_memory_mib: 300");
+    let server = app.server_with(Setup::default().env("ALLOCATE_MB", "8000"));
+    assert!(server.status().get("memory_limit").is_none(), "nothing is booted");
+    let report = server.run(["spec/faults/allocates_endlessly_spec.rb"]);
+    assert_eq!(report["outcome"], "memory_exceeded", "{report}");
+    let by = server.status()["memory_limit"].clone();
+    let hands_down = home(&server).is_some_and(|home| {
+        let own = home.parent().expect("it is below ours");
+        let controllers = fs::read_to_string(own.join("cgroup.subtree_control")).unwrap_or_default();
+        controllers.split_whitespace().any(|name| name == "memory")
+    });
+    assert_eq!(by, if hands_down { "kernel" } else { "polled" });
+    let reason = report["reason"].as_str().unwrap_or_default();
+    // A look may come first, which counts what the run shares with the zygote, too.
+    assert!(by == "kernel" || !reason.contains("kernel"), "{reason}");
+    let next = server.run(["spec/services/price_list_spec.rb"]);
+    assert_eq!(next["outcome"], "passed", "{next}");
+    server.stop();
+}
+
+/// No run, so that nobody else looks at it: what the kernel does by itself, and that it is known.
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+#[expect(clippy::disallowed_methods, reason = "it stands in for a run")]
+fn what_is_over_the_limit_of_the_kernel_is_ended_by_it_and_known() {
+    if !cgroup::keeps_memory() {
+        eprintln!(
+            "skipped: no cgroup with a limit of memory can be made in {:?}",
+            cgroup::own()
+        );
+        return cgroup::home().into_iter().for_each(cgroup::remove);
+    }
+    let mut process = Command::new("sh")
+        .args(["-c", "read go; head -c 300M /dev/zero | tail; sleep 600"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("there is a shell");
+    let found = procfs::stat(Pid::from_raw(process.id().cast_signed())).expect("it is there");
+    let cgroup = Cgroup::of(found.id, 64 << 20, 64).expect("it joins");
+    assert_eq!(cgroup.out_of_memory(), None);
+    drop(process.stdin.take());
+    let status = process.wait().expect("it ends");
+    assert_eq!(status.signal(), Some(Signal::SIGKILL as i32), "all of it is ended");
+    let most = cgroup.out_of_memory().expect("it is known");
+    assert!((32 << 20..=64 << 20).contains(&most), "{most}");
+    assert!(cgroup.end().is_empty());
+    cgroup::home().into_iter().for_each(cgroup::remove);
 }
