@@ -51,7 +51,7 @@ module Coatepec
     end
 
     def start_spawn
-      %w[databases fork child].each { |name| load_part(name) }
+      %w[databases fork refusals child].each { |name| load_part(name) }
       Spawn.new(Json.parse(inherited_io("COATEPEC_REQUEST_FD").read), inherited_io("COATEPEC_EVENTS_FD", "w")).run
     end
 

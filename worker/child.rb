@@ -104,6 +104,7 @@ module Coatepec
       Ending.records = @records
       Threads.dump_on_signal(@records)
       limit_files
+      notice_refusals if @request[:notice_refusals]
       exit(Frameworks.load(@request.fetch(:framework)).run(@request, @records))
     rescue SystemExit
       Ending.over = true
@@ -111,6 +112,12 @@ module Coatepec
     end
 
     private
+
+    def notice_refusals
+      refusals = Refusals.new
+      @records.refusals = refusals
+      refusals.watch
+    end
 
     # The hard limit stays: what may raise its own limits is not what this is for.
     def limit_files

@@ -16,11 +16,16 @@ module Coatepec
 
     attr_reader :pid
 
+    # What is noticed beside the run, and told ahead of the next record.
+    attr_writer :refusals
+
     def ours? = PID.call == @pid
 
     def emit(event, **fields)
       return unless ours?
 
+      noticed = @refusals&.take
+      write(line("files_refused", noticed)) if noticed
       write(line(event, fields))
     rescue SystemCallError, IOError
       # The pipe is gone: the supervisor has given up on this run, or the app closed it. Either way the missing

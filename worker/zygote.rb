@@ -16,7 +16,7 @@ module Coatepec
       Process.setproctitle("coatepec zygote #{@request[:framework]}")
       Fork.close_listening
       Fork.redirect(@out, @err)
-      %w[child coverage memory_database].each { |name| Coatepec.load_part(name) }
+      %w[child coverage memory_database refusals].each { |name| Coatepec.load_part(name) }
       Ending.install
       preload && serve
       exit!(0)

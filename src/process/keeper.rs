@@ -10,7 +10,7 @@
 //! The command's environment comes through a descriptor, so that the keeper has none of it: a library that the app
 //! preloads would be loaded into the keeper too, and might start a thread in it.
 //!
-//! With a policy for the network it also answers what the command's processes ask for ([`crate::sandbox::gate`]).
+//! It also answers what the command's processes ask for ([`crate::sandbox::gate`]).
 //!
 //! What remains: a process of the same user may kill or stop the keeper, unless the sandbox forbids it. When it is
 //! killed, the command ends with it (the kernel sees to that), and the supervisor ends the rest ([`super::orphans`]).
@@ -40,7 +40,7 @@ use super::procfs::{self, Identity};
 use super::tree::{Leaked, SETTLE, Tally, Target};
 use crate::sandbox::gate::Gate;
 use crate::sandbox::jail::{self, Confined};
-use crate::sandbox::{Enforcement, Policy};
+use crate::sandbox::{Act, Enforcement, Policy};
 
 /// The word after `coatepec` that makes it a keeper.
 pub const COMMAND: &str = "__jail";
@@ -59,8 +59,8 @@ pub enum Word {
     Started(i32),
     /// The command does not run; nothing follows.
     Failed(Refused),
-    /// Something of the command wanted to go somewhere in the network, and may not.
-    Blocked(String),
+    /// Something of the command wanted to do this, and may not.
+    Blocked(Act),
     /// The command has ended.
     Exited(Exit),
     /// Nothing is left, and this had to be killed.
@@ -92,6 +92,29 @@ impl Refused {
             errno: errno as i32,
             message: format!("{what}: {}", errno.desc()),
         }
+    }
+}
+
+/// The name that a keeper has for the kernel.
+const NAME: &std::ffi::CStr = c"coatepec-keeper";
+
+/// Whether a process is of an app: below a keeper, whoever's that is. One that has gone may have been.
+pub fn keeps(pid: Pid) -> bool {
+    let Some(mut found) = procfs::stat(pid) else {
+        return true;
+    };
+    loop {
+        if found.name.as_bytes() == NAME.to_bytes() {
+            return true;
+        }
+        if found.parent.as_raw() <= 1 {
+            return false;
+        }
+        // Whose parent has ended meanwhile has another one by now.
+        let Some(parent) = procfs::stat(found.parent) else {
+            return keeps(pid);
+        };
+        found = parent;
     }
 }
 
@@ -242,7 +265,7 @@ fn prepare() -> Result<Signals, Refused> {
     #[cfg(target_os = "linux")]
     {
         use nix::sys::prctl;
-        let _ = prctl::set_name(c"coatepec-keeper");
+        let _ = prctl::set_name(NAME);
         // Should it be stopped when the supervisor dies, it goes on, finds the lifeline cut and does its work.
         let _ = prctl::set_pdeathsig(nix::sys::signal::Signal::SIGCONT);
         prctl::set_child_subreaper(true).map_err(|errno| Refused::because("failed to adopt orphans", errno))?;
@@ -452,7 +475,7 @@ impl Keeper {
     fn answer(&mut self) {
         let Some(gate) = &self.gate else { return };
         let status = &mut self.orders.status;
-        gate.answer(|wanted| say(status, &Word::Blocked(wanted)));
+        gate.answer(|act| say(status, &Word::Blocked(act)));
     }
 
     /// Kills until no child is left. That is exact: whatever is below us is below a child of ours.

@@ -28,7 +28,8 @@ use super::orphans;
 use super::pidfd::{self, PidFd};
 use super::procfs::{self, Identity};
 use super::tree::{self, Ended, Leaked, PATIENCE, Target};
-use crate::sandbox::{Enforcement, Policy};
+use crate::sandbox::grants::{Disk, Granted};
+use crate::sandbox::{Act, Enforcement, Policy};
 
 /// A command to run below a keeper.
 #[derive(Debug)]
@@ -51,13 +52,14 @@ pub struct Kept {
     lifeline: Mutex<Option<OwnedFd>>,
     news: watch::Receiver<News>,
     blocked: Arc<Mutex<Blocked>>,
+    granted: Option<Granted>,
 }
 
-/// What of the network was refused to the command, since it was last asked.
+/// What was refused to the command, as far as its keeper knows, since it was last asked.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Blocked {
     /// The first of them, in order.
-    pub wanted: Vec<String>,
+    pub acts: Vec<Act>,
     /// All of them.
     pub total: u64,
 }
@@ -118,6 +120,7 @@ fn refused(what: &str, error: &io::Error) -> Refused {
 fn start_keeper(binary: &Path, launch: Launch) -> io::Result<Kept> {
     let (lifeline_theirs, lifeline) = io::pipe()?;
     let (hear, say) = fds::pipe()?;
+    let granted = launch.policy.files.as_ref().map(|files| Granted::of(files, &Disk));
     let passed = Passed {
         lifeline: lifeline_theirs.into(),
         status: say,
@@ -150,6 +153,7 @@ fn start_keeper(binary: &Path, launch: Launch) -> io::Result<Kept> {
         lifeline: Mutex::new(Some(lifeline.into())),
         news,
         blocked,
+        granted,
     })
 }
 
@@ -219,7 +223,7 @@ async fn follow(mut child: Child, hear: pipe::Receiver, news: watch::Sender<News
     loop {
         match lines.next().await {
             Ok(Some(line)) => match serde_json::from_slice(&line) {
-                Ok(Word::Blocked(wanted)) => blocked.lock().unwrap_or_else(PoisonError::into_inner).note(wanted),
+                Ok(Word::Blocked(act)) => blocked.lock().unwrap_or_else(PoisonError::into_inner).note(act),
                 Ok(word) => news.send_modify(|news| news.note(word, keeper)),
                 Err(error) => tracing::warn!(%error, "a keeper said something that is no word of ours"),
             },
@@ -240,10 +244,10 @@ async fn follow(mut child: Child, hear: pipe::Receiver, news: watch::Sender<News
 }
 
 impl Blocked {
-    fn note(&mut self, wanted: String) {
+    fn note(&mut self, act: Act) {
         self.total += 1;
-        if self.wanted.len() < MOST_BLOCKED {
-            self.wanted.push(wanted);
+        if self.acts.len() < MOST_BLOCKED {
+            self.acts.push(act);
         }
     }
 }
@@ -303,9 +307,14 @@ impl Kept {
         self.news.borrow().confined.clone()
     }
 
-    /// What of the network was refused to the command since this was last asked.
+    /// What was refused to the command since this was last asked, as far as its keeper knows.
     pub fn take_blocked(&self) -> Blocked {
         std::mem::take(&mut self.blocked.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Which files it may read and write, if not all; what came to be beside them later is not known.
+    pub fn granted(&self) -> Option<&Granted> {
+        self.granted.as_ref()
     }
 
     /// Waits until the command has ended. Its descendants may still be there.

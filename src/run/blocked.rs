@@ -2,20 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::sandbox::{Act, Kind};
+
 /// Different ones that are kept.
 const MOST: usize = 50;
-
-/// What was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    Network,
-}
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Refused {
     pub kind: Kind,
-    /// An address with its port, or what else was asked for.
+    /// An address with its port, a file, the name of a system call, or what else was asked for.
     pub what: String,
     /// The example that was running; absent where none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,20 +28,21 @@ pub struct Refusals {
 }
 
 impl Refusals {
-    pub fn note(&mut self, kind: Kind, what: String, example: Option<&str>) {
+    pub fn note(&mut self, act: Act, count: u64, example: Option<&str>) {
+        let Act { kind, what } = act;
         let same =
             |known: &&mut Refused| known.kind == kind && known.what == what && known.example.as_deref() == example;
         if let Some(known) = self.listed.iter_mut().find(same) {
-            known.count += 1;
+            known.count += count;
         } else if self.listed.len() < MOST {
             self.listed.push(Refused {
                 kind,
                 what,
                 example: example.map(str::to_owned),
-                count: 1,
+                count,
             });
         } else {
-            self.unlisted += 1;
+            self.unlisted += count;
         }
     }
 }

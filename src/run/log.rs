@@ -168,6 +168,8 @@ impl RunLog {
             RunEvent::Databases { names } => self.databases = names,
             RunEvent::Outdated {} => self.outdated = true,
             RunEvent::CoverageSkipped {} => self.coverage_skipped = true,
+            // Whoever knows what is granted listens to it.
+            RunEvent::FilesRefused { .. } => {}
             RunEvent::Threads { threads } => self.threads = Some(threads),
         }
     }

@@ -27,6 +27,32 @@ pub(super) fn without_x32() -> BpfProgram {
     ]
 }
 
+/// Both in a row: what the first lets go, the second looks at.
+pub(super) fn both(first: BpfProgram, second: BpfProgram) -> BpfProgram {
+    let length = first.len();
+    let go_on = |(at, step): (usize, sock_filter)| match step.k {
+        libc::SECCOMP_RET_ALLOW if is_answer(&step) => {
+            let behind = u32::try_from(length - at - 1).unwrap_or(0);
+            statement(libc::BPF_JMP | libc::BPF_JA, behind)
+        }
+        _ => step,
+    };
+    first.into_iter().enumerate().map(go_on).chain(second).collect()
+}
+
+/// Asks whoever listens, where it would refuse by itself.
+pub(super) fn asking(program: BpfProgram) -> BpfProgram {
+    let ask = |step: sock_filter| match step.k & libc::SECCOMP_RET_ACTION_FULL {
+        libc::SECCOMP_RET_ERRNO if is_answer(&step) => answer(libc::SECCOMP_RET_USER_NOTIF),
+        _ => step,
+    };
+    program.into_iter().map(ask).collect()
+}
+
+fn is_answer(step: &sock_filter) -> bool {
+    u32::from(step.code) == libc::BPF_RET | libc::BPF_K
+}
+
 /// Asks whoever listens: about each internet socket that is to be made, each connection, and each datagram that names
 /// where it goes. What a socket sends after that goes unasked, at full speed.
 pub(super) fn asking_about_the_network() -> BpfProgram {

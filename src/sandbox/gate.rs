@@ -1,4 +1,6 @@
-//! The gate to the network: a filter that asks, and whoever keeps the process answers.
+//! The gate: a filter that asks, and whoever keeps the process answers.
+//!
+//! It asks about the network, unless that is open, and about system calls that are refused: so a refusal is known.
 //!
 //! Nothing is decided by what lies in the memory of the process, which it could change while it is looked at. Each
 //! socket for addresses is made here and bound to the loopback device before the process gets it; without a right that
@@ -14,10 +16,13 @@ use nix::errno::Errno;
 use nix::libc::{self, c_int};
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
+use seccompiler::BpfProgram;
 
-use super::bpf;
+use super::act::Act;
 use super::enforcement::{Name, Part};
 use super::network::{Request, Verdict, judge};
+use super::policy::{Policy, Syscalls};
+use super::{bpf, syscalls};
 use crate::config::sandbox::Network;
 
 /// The largest address that the kernel takes.
@@ -25,38 +30,70 @@ const LONGEST_ADDRESS: usize = 128;
 
 const LOOPBACK: &[u8] = b"lo\0";
 
-/// Puts the filter in place. From then on each new socket waits for an answer through the gate.
-pub(super) fn build(network: Network) -> Result<Option<OwnedFd>, Part> {
-    if network == Network::Allow {
-        return Ok(None);
-    }
-    let none = |why: String| Part::none(Name::Network, why);
-    bound_socket(libc::AF_INET, libc::SOCK_STREAM, 0).map_err(|errno| {
-        none(format!(
+/// What came of it.
+#[derive(Debug)]
+pub(super) struct Built {
+    /// Asks come out here; without it, nobody is asked, and what is refused is refused by other filters.
+    pub listener: Option<OwnedFd>,
+    /// Of the network, if it is not open.
+    pub part: Option<Part>,
+}
+
+/// Puts the filter in place. From then on what it is about waits for an answer through the gate.
+pub(super) fn build(policy: &Policy) -> Built {
+    let network = (policy.network != Network::Allow).then(can_bind);
+    let listener = listen(policy.syscalls, network == Some(Ok(())));
+    let why = match (&network, &listener) {
+        (Some(Err(errno)), _) => Some(format!(
             "no socket can be bound to the loopback device: {}",
             errno.desc()
-        ))
-    })?;
-    let program = bpf::asking_about_the_network();
+        )),
+        (Some(Ok(())), Err(why)) => Some(format!("nobody can be asked: {why}")),
+        _ => None,
+    };
+    let enforced = |_| why.map_or(Part::full(Name::Network), |why| Part::none(Name::Network, why));
+    Built {
+        listener: listener.ok().flatten(),
+        part: network.map(enforced),
+    }
+}
+
+fn can_bind() -> Result<(), Errno> {
+    bound_socket(libc::AF_INET, libc::SOCK_STREAM, 0).map(drop)
+}
+
+/// None if there is nothing to ask about.
+fn listen(syscalls: Option<Syscalls>, about_network: bool) -> Result<Option<OwnedFd>, String> {
+    let about_syscalls = syscalls
+        .map(syscalls::asking)
+        .transpose()
+        .map_err(|error| error.to_string())?;
+    let about_network = about_network.then(bpf::asking_about_the_network);
+    let program = match (about_syscalls, about_network) {
+        (Some(first), Some(second)) => bpf::both(first, second),
+        (Some(program), None) | (None, Some(program)) => program,
+        (None, None) => return Ok(None),
+    };
+    install(&program).map(Some).map_err(|errno| errno.desc().to_owned())
+}
+
+fn install(program: &BpfProgram) -> Result<OwnedFd, Errno> {
     let program = libc::sock_fprog {
-        len: u16::try_from(program.len()).unwrap_or(u16::MAX),
+        len: u16::try_from(program.len()).map_err(|_| Errno::E2BIG)?,
         filter: program.as_ptr().cast_mut().cast(),
     };
     let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
     // SAFETY: the kernel reads as many instructions as are there, and copies them.
-    let listener = unsafe {
+    let listener = Errno::result(unsafe {
         libc::syscall(
             libc::SYS_seccomp,
             libc::SECCOMP_SET_MODE_FILTER,
             flags,
             &raw const program,
         )
-    };
-    let listener = Errno::result(listener).map_err(|errno| none(format!("nobody can be asked: {}", errno.desc())))?;
+    })?;
     // SAFETY: just made by the kernel for us.
-    Ok(Some(unsafe {
-        OwnedFd::from_raw_fd(RawFd::try_from(listener).unwrap_or(-1))
-    }))
+    Ok(unsafe { OwnedFd::from_raw_fd(RawFd::try_from(listener).unwrap_or(-1)) })
 }
 
 fn bound_socket(family: c_int, kind: c_int, protocol: c_int) -> Result<OwnedFd, Errno> {
@@ -91,7 +128,7 @@ impl Gate {
     }
 
     /// Answers one process, which waits. `tell` hears of a refusal before the process does.
-    pub fn answer(&self, tell: impl FnOnce(String)) {
+    pub fn answer(&self, tell: impl FnOnce(Act)) {
         // SAFETY: all zero is a value of this plain structure, and what the kernel wants to find.
         let mut asked: libc::seccomp_notif = unsafe { std::mem::zeroed() };
         // SAFETY: the structure is the one that this call fills.
@@ -100,11 +137,16 @@ impl Gate {
             // It died while it waited.
             return;
         }
+        if is_of_no_use(&asked) {
+            let (errno, act) = syscalls::wanted(asked.data.nr.into(), int(asked.data.args[0]));
+            tell(act);
+            return self.reply(&asked, 0, -(errno as i32), 0);
+        }
         match self.judge(&asked) {
             Verdict::Go => self.reply(&asked, 0, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
             Verdict::Bound => self.hand_over(&asked),
             Verdict::Refuse(errno, wanted) => {
-                tell(wanted.to_string());
+                tell(wanted.into());
                 self.reply(&asked, 0, -(errno as i32), 0);
             }
         }
@@ -162,6 +204,15 @@ impl Gate {
 
     fn raw(&self) -> RawFd {
         self.listener.as_raw_fd()
+    }
+}
+
+/// Whether it is asked about because no test needs it, and not because of whom it would talk to.
+fn is_of_no_use(asked: &libc::seccomp_notif) -> bool {
+    match i64::from(asked.data.nr) {
+        libc::SYS_socket => !syscalls::FAMILIES.contains(&int(asked.data.args[0])),
+        libc::SYS_connect | libc::SYS_sendto => false,
+        _ => true,
     }
 }
 

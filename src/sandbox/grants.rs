@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::policy::Grant;
+use serde::Deserialize;
+
+use super::act::Kind;
+use super::policy::{Files, Grant};
 use crate::config::glob::matches;
 
 /// What this needs to know of a disk.
@@ -26,6 +29,48 @@ pub fn paths(grants: &[Grant], tree: &impl Tree) -> Vec<PathBuf> {
             .collect::<Vec<_>>()
     });
     granted.collect()
+}
+
+/// What a policy came to when it was put in place.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Granted {
+    write: Vec<PathBuf>,
+    read: Vec<PathBuf>,
+}
+
+impl Granted {
+    pub fn of(files: &Files, tree: &impl Tree) -> Granted {
+        Granted {
+            write: paths(&files.write, tree),
+            read: paths(&files.read, tree),
+        }
+    }
+
+    /// What it was that this forbids, of a file that could not be had although its permissions allow it; none if this has
+    /// nothing against it. Of an open file it is not known what it was opened for: where neither is allowed, reading counts.
+    pub fn forbids(&self, file: &RefusedFile) -> Option<Kind> {
+        let within = |places: &[PathBuf]| places.iter().any(|place| file.path.starts_with(place));
+        let (written, read) = (within(&self.write), within(&self.read));
+        match file {
+            _ if written => None,
+            RefusedFile { readable: true, .. } if !read => Some(Kind::Read),
+            RefusedFile { writable: true, .. } => Some(Kind::Write),
+            _ => None,
+        }
+    }
+}
+
+/// A file that could not be had.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct RefusedFile {
+    /// Absolute, without symbolic links.
+    pub path: PathBuf,
+    /// Whether it was to be opened, and its permissions allow to read it.
+    pub readable: bool,
+    /// Whether its permissions, or those of its directory, allow to write, make or delete it.
+    pub writable: bool,
+    /// How often.
+    pub count: u64,
 }
 
 /// All of `path` that is not in `except`.

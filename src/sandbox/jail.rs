@@ -81,17 +81,13 @@ fn kernel_side(policy: &Policy, parts: &mut Vec<Part>) -> Result<Option<OwnedFd>
         // Its rules are files that are opened here, which needs system calls.
         parts.extend(files::restrict(files));
     }
-    let gate = gate::build(policy.network);
+    let gate = gate::build(policy);
     if let Some(wanted) = policy.syscalls {
         // Last, since it forbids calls.
-        parts.push(syscalls::restrict(wanted));
+        parts.push(syscalls::restrict(wanted, gate.listener.is_some()));
     }
-    parts.extend(match &gate {
-        Ok(None) => None,
-        Ok(Some(_)) => Some(Part::full(Name::Network)),
-        Err(part) => Some(part.clone()),
-    });
-    Ok(gate.unwrap_or(None))
+    parts.extend(gate.part);
+    Ok(gate.listener)
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -6,6 +6,7 @@ pub mod rules;
 
 pub mod grants;
 
+pub mod act;
 pub mod enforcement;
 pub mod jail;
 
@@ -26,5 +27,6 @@ mod files;
 #[cfg(target_os = "linux")]
 mod syscalls;
 
+pub use act::{Act, Kind};
 pub use enforcement::Enforcement;
 pub use policy::{Limits, Policy};

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use nix::errno::Errno;
 use nix::libc;
 
+use super::act::{Act, Kind};
 use crate::config::sandbox::Network;
 
 /// What a process asks of the kernel, as far as it matters here.
@@ -33,6 +34,8 @@ pub enum Wanted {
     Address(SocketAddr),
     /// A socket that is none for TCP or UDP: what it sends can't be judged.
     Kind(libc::c_int),
+    /// A socket for neither the internet nor this machine.
+    Family(libc::c_int),
     /// Any socket for addresses.
     Internet,
 }
@@ -90,11 +93,18 @@ pub fn address_of(bytes: &[u8]) -> Option<SocketAddr> {
     }
 }
 
+impl From<Wanted> for Act {
+    fn from(wanted: Wanted) -> Act {
+        Act::new(Kind::Network, wanted.to_string())
+    }
+}
+
 impl fmt::Display for Wanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Wanted::Address(address) => address.fmt(f),
             Wanted::Kind(protocol) => write!(f, "a socket of protocol {protocol}"),
+            Wanted::Family(family) => write!(f, "a socket of family {family}"),
             Wanted::Internet => f.write_str("an internet socket"),
         }
     }

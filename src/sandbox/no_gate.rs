@@ -2,6 +2,7 @@
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
+use super::act::Act;
 use crate::config::sandbox::Network;
 
 /// There is none.
@@ -17,7 +18,7 @@ impl Gate {
         match *self {}
     }
 
-    pub fn answer(&self, _: impl FnOnce(String)) {
+    pub fn answer(&self, _: impl FnOnce(Act)) {
         match *self {}
     }
 }

@@ -1,74 +1,87 @@
 //! What of the kernel's surface no test needs, by seccomp: each call of these fails, and can do no harm by a bug in the kernel.
+//!
+//! Where somebody listens, the filter asks him instead of refusing by itself, so that a refusal is told. He lets none of
+//! these go, and when he is gone, they fail all the same.
 
 use std::collections::BTreeMap;
 
+use nix::errno::Errno;
 use nix::libc;
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, TargetArch, apply_filter,
 };
 
+use super::act::{Act, Kind};
 use super::bpf;
 use super::enforcement::{Name, Part};
+use super::network::Wanted;
 use super::policy::Syscalls;
+
+/// A system call, by its number and its name.
+type Call = (libc::c_long, &'static str);
+
+macro_rules! calls {
+    ($($name:ident),* $(,)?) => {
+        &[$((libc::$name, stringify!($name))),*]
+    };
+}
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Refused with EPERM, whatever the arguments are.
-const REFUSED: &[libc::c_long] = &[
+const REFUSED: &[Call] = calls![
     // Programs in the kernel, and its own counters, traces and keys.
-    libc::SYS_bpf,
-    libc::SYS_perf_event_open,
-    libc::SYS_userfaultfd,
-    libc::SYS_add_key,
-    libc::SYS_request_key,
-    libc::SYS_keyctl,
-    libc::SYS_lookup_dcookie,
+    SYS_bpf,
+    SYS_perf_event_open,
+    SYS_userfaultfd,
+    SYS_add_key,
+    SYS_request_key,
+    SYS_keyctl,
+    SYS_lookup_dcookie,
     // The machine itself: modules, kernels, clocks, disks, quotas, accounting.
-    libc::SYS_init_module,
-    libc::SYS_finit_module,
-    libc::SYS_delete_module,
-    libc::SYS_kexec_load,
-    libc::SYS_reboot,
-    libc::SYS_settimeofday,
-    libc::SYS_clock_settime,
-    libc::SYS_clock_adjtime,
-    libc::SYS_adjtimex,
-    libc::SYS_swapon,
-    libc::SYS_swapoff,
-    libc::SYS_quotactl,
-    libc::SYS_acct,
-    libc::SYS_syslog,
-    libc::SYS_sethostname,
-    libc::SYS_setdomainname,
-    libc::SYS_vhangup,
+    SYS_init_module,
+    SYS_finit_module,
+    SYS_delete_module,
+    SYS_kexec_load,
+    SYS_reboot,
+    SYS_settimeofday,
+    SYS_clock_settime,
+    SYS_clock_adjtime,
+    SYS_adjtimex,
+    SYS_swapon,
+    SYS_swapoff,
+    SYS_quotactl,
+    SYS_acct,
+    SYS_syslog,
+    SYS_sethostname,
+    SYS_setdomainname,
+    SYS_vhangup,
     // Mounts. Landlock forbids them, too, where there is Landlock.
-    libc::SYS_mount,
-    libc::SYS_umount2,
-    libc::SYS_pivot_root,
-    libc::SYS_open_tree,
-    libc::SYS_move_mount,
-    libc::SYS_fsopen,
-    libc::SYS_fsconfig,
-    libc::SYS_fsmount,
-    libc::SYS_fspick,
-    libc::SYS_mount_setattr,
+    SYS_mount,
+    SYS_umount2,
+    SYS_pivot_root,
+    SYS_open_tree,
+    SYS_move_mount,
+    SYS_fsopen,
+    SYS_fsconfig,
+    SYS_fsmount,
+    SYS_fspick,
+    SYS_mount_setattr,
     // A file by its number, past all directories.
-    libc::SYS_open_by_handle_at,
+    SYS_open_by_handle_at,
     // Somebody else's namespaces.
-    libc::SYS_setns,
+    SYS_setns,
 ];
 
 /// Where they exist: not on every architecture, or only since lately.
 #[cfg(target_arch = "x86_64")]
-const REFUSED_HERE: &[libc::c_long] = &[
-    libc::SYS_iopl,
-    libc::SYS_ioperm,
-    libc::SYS_modify_ldt,
-    libc::SYS_kexec_file_load,
-];
+const REFUSED_HERE: &[Call] = calls![SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_kexec_file_load,];
 #[cfg(not(target_arch = "x86_64"))]
-const REFUSED_HERE: &[libc::c_long] = &[];
+const REFUSED_HERE: &[Call] = &[];
+
+/// Refused with some arguments only: words into a terminal, user namespaces.
+const IN_PART: &[Call] = calls![SYS_ioctl, SYS_unshare, SYS_clone];
 
 /// Refused as if this kernel did not have them, so that programs do it another way. What io_uring does, no filter sees.
 const ABSENT: &[libc::c_long] = &[
@@ -78,14 +91,14 @@ const ABSENT: &[libc::c_long] = &[
 ];
 
 /// Families of sockets: the others lead into parts of the kernel that are seldom looked at, or out of a virtual machine.
-const FAMILIES: [libc::c_int; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+pub(super) const FAMILIES: [libc::c_int; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
 /// What puts words into the mouth of whoever has a terminal.
 const TERMINAL_INPUT: [u64; 2] = [libc::TIOCSTI, libc::TIOCLINUX];
 
-/// Refuses them for this process and all that it starts.
-pub(super) fn restrict(syscalls: Syscalls) -> Part {
-    match filters(syscalls) {
+/// Refuses them for this process and all that it starts. What whoever listens is asked about is none of it.
+pub(super) fn restrict(syscalls: Syscalls, asks: bool) -> Part {
+    match filters(syscalls, asks) {
         Ok(filters) => match filters.iter().try_for_each(|filter| apply_filter(filter)) {
             Ok(()) => Part::full(Name::Syscalls),
             Err(error) => Part::none(Name::Syscalls, format!("the kernel takes no filter: {error}")),
@@ -94,37 +107,64 @@ pub(super) fn restrict(syscalls: Syscalls) -> Part {
     }
 }
 
-/// One filter for each error: a filter has one answer to what it matches.
-fn filters(syscalls: Syscalls) -> Result<Vec<BpfProgram>, BackendError> {
-    let mut refused = always(&[REFUSED, REFUSED_HERE].concat());
-    refused.insert(libc::SYS_ioctl, either(1, &TERMINAL_INPUT)?);
-    let mut absent = always(ABSENT);
-    if !syscalls.user_namespaces {
-        let new_user = u64::from(libc::CLONE_NEWUSER.cast_unsigned());
-        let makes_one = |argument| has_bit(argument, new_user).map(|rule| vec![rule]);
-        refused.insert(libc::SYS_unshare, makes_one(0)?);
-        refused.insert(libc::SYS_clone, makes_one(0)?);
-        // Its flags lie in memory, where a filter can't look. Every C library then takes `clone`.
-        absent.insert(libc::SYS_clone3, Vec::new());
+/// What was wanted by a call that these filters stop, and what it fails with.
+pub(super) fn wanted(number: i64, first: libc::c_int) -> (Errno, Act) {
+    if number == libc::SYS_socket {
+        return (Errno::EAFNOSUPPORT, Wanted::Family(first).into());
     }
-    let families = BTreeMap::from([(libc::SYS_socket, vec![none_of(0, &FAMILIES)?])]);
-    Ok(vec![
-        program(refused, libc::EPERM)?,
-        program(absent, libc::ENOSYS)?,
-        program(families, libc::EAFNOSUPPORT)?,
+    let named = |calls: &[Call]| calls.iter().find(|(known, _)| *known == number).map(|(_, name)| *name);
+    let name = [REFUSED, REFUSED_HERE, IN_PART].into_iter().find_map(named);
+    let name = name.unwrap_or_default().trim_start_matches("SYS_");
+    (Errno::EPERM, Act::new(Kind::Syscall, name))
+}
+
+/// One filter for each error: a filter has one answer to what it matches.
+fn filters(syscalls: Syscalls, asks: bool) -> Result<Vec<BpfProgram>, BackendError> {
+    let mut filters = vec![
+        program(absent(syscalls), libc::ENOSYS)?,
         #[cfg(target_arch = "x86_64")]
         bpf::without_x32(),
-    ])
+    ];
+    if !asks {
+        filters.push(program(refused(syscalls)?, libc::EPERM)?);
+        filters.push(program(families()?, libc::EAFNOSUPPORT)?);
+    }
+    Ok(filters)
+}
+
+/// A filter that asks where one of those without a listener would refuse.
+pub(super) fn asking(syscalls: Syscalls) -> Result<BpfProgram, BackendError> {
+    let rules = refused(syscalls)?.into_iter().chain(families()?).collect();
+    Ok(bpf::asking(program(rules, libc::EPERM)?))
+}
+
+fn refused(syscalls: Syscalls) -> Result<Rules, BackendError> {
+    let always = [REFUSED, REFUSED_HERE].concat();
+    let mut refused: Rules = always.into_iter().map(|(number, _)| (number, Vec::new())).collect();
+    refused.insert(libc::SYS_ioctl, either(1, &TERMINAL_INPUT)?);
+    if !syscalls.user_namespaces {
+        let new_user = u64::from(libc::CLONE_NEWUSER.cast_unsigned());
+        refused.insert(libc::SYS_unshare, vec![has_bit(0, new_user)?]);
+        refused.insert(libc::SYS_clone, vec![has_bit(0, new_user)?]);
+    }
+    Ok(refused)
+}
+
+fn families() -> Result<Rules, BackendError> {
+    Ok(BTreeMap::from([(libc::SYS_socket, vec![none_of(0, &FAMILIES)?])]))
+}
+
+fn absent(syscalls: Syscalls) -> Rules {
+    // The flags of this one lie in memory, where a filter can't look. Every C library then takes `clone`.
+    let cloning = (!syscalls.user_namespaces).then_some(libc::SYS_clone3);
+    let numbers = ABSENT.iter().copied().chain(cloning);
+    numbers.map(|number| (number, Vec::new())).collect()
 }
 
 fn program(rules: Rules, errno: libc::c_int) -> Result<BpfProgram, BackendError> {
     let here = TargetArch::try_from(std::env::consts::ARCH)?;
     let errno = SeccompAction::Errno(errno.cast_unsigned());
     SeccompFilter::new(rules, SeccompAction::Allow, errno, here)?.try_into()
-}
-
-fn always(numbers: &[libc::c_long]) -> Rules {
-    numbers.iter().map(|number| (*number, Vec::new())).collect()
 }
 
 /// Rules of which one has to hold.

@@ -23,12 +23,12 @@ use crate::process::spawn::{self, Kept};
 use crate::process::tree::{self, Ended, Leftover, NAMED, PATIENCE, Target};
 use crate::process::usage;
 use crate::run::Limits;
-use crate::run::blocked::{Kind, Refusals};
+use crate::run::blocked::Refusals;
 use crate::run::log::RunLog;
 use crate::run::outcome::{End, Stop};
 use crate::run::output::Captured;
 use crate::run::state::{Action, Event, State};
-use crate::sandbox::Enforcement;
+use crate::sandbox::{Act, Enforcement};
 use crate::worker::launch::Plan;
 use crate::worker::protocol::{Record, RunEvent, RunRequest};
 use crate::worker::tail::Tail;
@@ -365,7 +365,7 @@ impl Watched {
                 biased;
                 line = next_line(&mut self.events) => {
                     self.note_refusals(process.kept());
-                    if let Some(event) = self.hear(line, ongoing) {
+                    if let Some(event) = self.hear(line, process.kept(), ongoing) {
                         return event;
                     }
                 }
@@ -414,20 +414,36 @@ impl Watched {
     /// Whatever was refused since the last record was refused to the example that was running by then.
     fn note_refusals(&mut self, kept: &Kept) {
         let blocked = kept.take_blocked();
-        let example = self.log.unfinished().last().map(|example| example.id.clone());
-        self.refused.unlisted += blocked.total - blocked.wanted.len() as u64;
-        for wanted in blocked.wanted {
-            self.refused.note(Kind::Network, wanted, example.as_deref());
+        let example = self.log.unfinished().last().map(|example| example.id.as_str());
+        self.refused.unlisted += blocked.total - blocked.acts.len() as u64;
+        for act in blocked.acts {
+            self.refused.note(act, 1, example);
+        }
+    }
+
+    /// Of the files that could not be had, those that the sandbox has something against.
+    fn note_files(&mut self, kept: &Kept, record: &Record) {
+        let (RunEvent::FilesRefused { files, more }, Some(granted)) = (&record.e, kept.granted()) else {
+            return;
+        };
+        let example = self.log.unfinished().last().map(|example| example.id.as_str());
+        self.refused.unlisted += more;
+        for file in files {
+            if let Some(kind) = granted.forbids(file) {
+                let act = Act::new(kind, file.path.to_string_lossy());
+                self.refused.note(act, file.count, example);
+            }
         }
     }
 
     /// Takes a line of the events pipe; some are events for the machine, too.
-    fn hear(&mut self, line: Result<Option<Vec<u8>>, LineError>, ongoing: &Ongoing) -> Option<Event> {
+    fn hear(&mut self, line: Result<Option<Vec<u8>>, LineError>, kept: &Kept, ongoing: &Ongoing) -> Option<Event> {
         match line {
             Ok(Some(line)) => match serde_json::from_slice::<Record>(&line) {
                 Ok(record) => {
                     let told = matches!(record.e, RunEvent::Threads { .. });
                     if self.log.believes(&record) {
+                        self.note_files(kept, &record);
                         ongoing.hear(&record.e);
                     }
                     self.log.apply(record);

@@ -7,6 +7,7 @@ use super::execute::{self, NotStarted, Ran};
 use super::lease::Lease;
 use super::lock::Locks;
 use super::warm::{Prepared, Problem};
+use crate::config::sandbox::Mode as SandboxMode;
 use crate::error::{Error, Kind, Result};
 use crate::project::{Filter, Selector};
 use crate::run::RunId;
@@ -128,6 +129,7 @@ pub(super) fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunReques
         fail_fast: fail_fast.unwrap_or(false),
         list: call.arguments.list,
         max_file_bytes: call.limits.file,
+        notice_refusals: call.setup.config.sandbox.mode != SandboxMode::Off,
         ask_tables: false,
     }
 }

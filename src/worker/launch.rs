@@ -111,6 +111,7 @@ const SOURCES: &[(&str, &str)] = &[
     ),
     ("worker/reading/text.rb", include_str!("../../worker/reading/text.rb")),
     ("worker/record.rb", include_str!("../../worker/record.rb")),
+    ("worker/refusals.rb", include_str!("../../worker/refusals.rb")),
     ("worker/rspec.rb", include_str!("../../worker/rspec.rb")),
     ("worker/tables.rb", include_str!("../../worker/tables.rb")),
     ("worker/traces.rb", include_str!("../../worker/traces.rb")),

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use crate::project::Framework;
+pub use crate::sandbox::grants::RefusedFile;
 
 /// Version of everything in this file; the worker's `hello` must carry the same.
 pub const VERSION: u32 = 1;
@@ -78,6 +79,8 @@ pub struct RunRequest {
     pub list: bool,
     /// The largest file that a process of the run may write, in bytes.
     pub max_file_bytes: u64,
+    /// Whether to notice files that can't be had although their permissions allow it.
+    pub notice_refusals: bool,
     /// Whether a fork shall run only if the tables of the databases are those that its code has seen.
     pub ask_tables: bool,
 }
@@ -333,6 +336,12 @@ pub enum RunEvent {
     },
     /// Of a fork, instead of all the others: the tables of a database are not those that its code has seen.
     Outdated {},
+    /// Files could not be had although their permissions allow it, since the last record.
+    FilesRefused {
+        files: Vec<RefusedFile>,
+        /// Of those that are not listed, because there were too many different ones.
+        more: u64,
+    },
     /// A coverage tool was there and was silenced.
     CoverageSkipped {},
     /// Asked for at the deadline.

@@ -673,6 +673,7 @@ fn asked() -> Vec<(&'static str, Vec<Question>)> {
             fail_fast: false,
             list: false,
             max_file_bytes: 4 << 30,
+            notice_refusals: true,
             ask_tables: true,
         })
     };
@@ -746,7 +747,7 @@ fn every_message_is_in_a_transcript() {
     assert_eq!(said.len(), 15, "{said:?}");
     let of_runs = all().filter(|name| lines(name).iter().all(|line| is(line, "e")));
     let happened: BTreeSet<&str> = of_runs.flat_map(events).map(|event| name_of_event(&event)).collect();
-    assert_eq!(happened.len(), 14, "{happened:?}");
+    assert_eq!(happened.len(), 15, "{happened:?}");
     let asked: BTreeSet<&str> = asked()
         .iter()
         .flat_map(|(_, asked)| asked)
@@ -790,6 +791,7 @@ fn name_of_event(event: &RunEvent) -> &'static str {
         RunEvent::Databases { .. } => "databases",
         RunEvent::CoverageSkipped {} => "coverage_skipped",
         RunEvent::Outdated {} => "outdated",
+        RunEvent::FilesRefused { .. } => "files_refused",
         RunEvent::Threads { .. } => "threads",
     }
 }

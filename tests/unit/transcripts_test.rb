@@ -22,6 +22,10 @@ class TranscriptsTest < Minitest::Test
     define_method("test_a_#{name}_run") { assert_run(name, spawned("#{name}_spec.rb")) }
   end
 
+  def test_a_run_that_notices_a_refusal
+    assert_run("refusing", spawned("refusing_spec.rb", notice_refusals: true))
+  end
+
   # Asked and ended as the supervisor does it, once it sleeps.
   def test_a_hanging_run
     events = spawned("hanging_spec.rb", seed: 4711) do |pid, root, event|

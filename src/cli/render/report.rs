@@ -5,6 +5,7 @@ use super::style::{Style, harmless};
 use super::words::of_shell;
 use crate::run::outcome::Outcome;
 use crate::run::report::{ErrorReport, FailureReport, Mode, Report, Stream};
+use crate::sandbox::Kind;
 
 /// Frames of a backtrace.
 const FRAMES: usize = 6;
@@ -193,9 +194,10 @@ fn remarks(report: &Report, style: Style) -> String {
     let refused = report.refused.iter();
     lines.extend(refused.map(|refused| {
         warn(format!(
-            "the sandbox refused {} ({} times)",
+            "the sandbox refused {}{}{}",
+            refusal_of(refused.kind),
             harmless(&refused.what),
-            refused.count
+            times(refused.count)
         ))
     }));
     if let Some(crash) = &report.crashed_fork {
@@ -284,4 +286,20 @@ fn indented(text: &str) -> String {
 fn unindented(text: &str) -> String {
     let lines = text.lines().map(|line| line.strip_prefix("   ").unwrap_or(line));
     lines.collect::<Vec<_>>().join("\n")
+}
+
+fn refusal_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Network => "",
+        Kind::Read => "to read ",
+        Kind::Write => "to write ",
+        Kind::Syscall => "the system call ",
+    }
+}
+
+fn times(count: u64) -> String {
+    match count {
+        1 => String::new(),
+        count => format!(" ({count} times)"),
+    }
 }

@@ -80,7 +80,7 @@ impl Builder<'_> {
             seed: log.started.as_ref().and_then(|started| started.seed),
             stood_for: facts.stood_for.iter().take(STOOD_FOR).cloned().collect(),
             command: facts.command.clone(),
-            refused: facts.refused.listed.iter().map(refused).collect(),
+            refused: facts.refused.listed.iter().map(|known| self.refused(known)).collect(),
             sandbox: facts.sandbox.as_ref().map(|sandbox| self.paths.text(sandbox)),
             queued_behind: facts.ahead,
             timing: facts.timing.rounded(),
@@ -191,19 +191,20 @@ impl Builder<'_> {
         if wanted { self.stream(&self.facts.stdout) } else { None }
     }
 
+    fn refused(&self, known: &Refused) -> Refused {
+        Refused {
+            what: self.paths.text(&known.what),
+            example: known.example.as_deref().map(selector),
+            ..known.clone()
+        }
+    }
+
     fn stream(&self, captured: &Captured) -> Option<Stream> {
         (captured.bytes > 0).then(|| Stream {
             text: self.paths.output(&captured.text),
             bytes: captured.bytes,
             dropped: captured.dropped,
         })
-    }
-}
-
-fn refused(known: &Refused) -> Refused {
-    Refused {
-        example: known.example.as_deref().map(selector),
-        ..known.clone()
     }
 }
 

@@ -10,6 +10,8 @@ use serde_json::{Map, Value, json};
 pub(super) const REFUSED: &[&str] = &[
     "traces",
     "reads_memory",
+    "writes_memory",
+    "takes_a_descriptor",
     "signals_by_descriptor",
     "uses_the_keyring_of_the_kernel",
     "makes_a_user_namespace",
@@ -79,7 +81,9 @@ fn acts(victim: i32) -> Vec<(&'static str, Result<c_long, Errno>)> {
     vec![
         ("asks_for_its_pid", call(libc::SYS_getpid, [0; 6])),
         ("traces", traces(victim)),
-        ("reads_memory", reads_memory(victim)),
+        ("reads_memory", memory(libc::SYS_process_vm_readv, victim)),
+        ("writes_memory", memory(libc::SYS_process_vm_writev, victim)),
+        ("takes_a_descriptor", takes_a_descriptor(victim)),
         ("signals_by_descriptor", signals(victim)),
         ("makes_a_device", makes_a_device()),
         (
@@ -134,16 +138,13 @@ fn traces(pid: i32) -> Result<c_long, Errno> {
     )
 }
 
-/// From an address where nothing is: refused before that is noticed, or not.
-fn reads_memory(pid: i32) -> Result<c_long, Errno> {
+/// At an address where nothing is: refused before that is noticed, or not.
+fn memory(number: c_long, pid: i32) -> Result<c_long, Errno> {
     let mut byte = 0_u8;
     let ours = [(&raw mut byte).addr(), 1];
     let theirs = [8_usize, 1];
     let vectors = [ours.as_ptr().addr() as c_ulong, 1, theirs.as_ptr().addr() as c_ulong, 1];
-    call(
-        libc::SYS_process_vm_readv,
-        [word(pid), vectors[0], vectors[1], vectors[2], vectors[3], 0],
-    )
+    call(number, [word(pid), vectors[0], vectors[1], vectors[2], vectors[3], 0])
 }
 
 fn signals(pid: i32) -> Result<c_long, Errno> {
@@ -159,6 +160,11 @@ fn signals(pid: i32) -> Result<c_long, Errno> {
             0,
         ],
     )
+}
+
+fn takes_a_descriptor(pid: i32) -> Result<c_long, Errno> {
+    let descriptor = call(libc::SYS_pidfd_open, [word(pid), 0, 0, 0, 0, 0])?;
+    call(libc::SYS_pidfd_getfd, [word(descriptor), 0, 0, 0, 0, 0])
 }
 
 fn makes_a_device() -> Result<c_long, Errno> {

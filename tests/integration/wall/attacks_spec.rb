@@ -25,6 +25,38 @@ RSpec.describe "A spec that attacks" do
       File.rename(scratch.call("settings").tap { |path| File.write(path, settings) }, ".coatepec.yml")
     },
     "writes_instructions_for_agents" => -> { File.write("CLAUDE.md", "x", mode: "a") },
+    "configures_an_agent" => -> { File.write(".claude/settings.json", "x", mode: "a") },
+    "gives_agents_a_server" => -> { File.write(".mcp.json", "x", mode: "a") },
+    "gives_an_editor_a_task" => -> { File.write(".vscode/tasks.json", "x", mode: "a") },
+    "gives_a_shell_something_to_run" => -> { File.write(".envrc", "x", mode: "a") },
+    "makes_instructions_for_agents" => -> { File.write("AGENTS.md", "x") },
+    "writes_to_the_start_of_a_shell" => -> { File.write("#{home}/.bashrc", "x") },
+    "opens_a_descriptor_anew" => lambda {
+      File.open(".git/HEAD") { |file| File.write("/proc/self/fd/#{file.fileno}", "x", mode: "a") }
+    },
+    "writes_into_the_servers_memory" => -> { File.open("/proc/#{server}/mem", "r+").close },
+    "races_with_a_link" => lambda {
+      before = File.read(".git/HEAD")
+      FileUtils.rm_f(%w[tmp/one tmp/two])
+      swapping = Thread.new do
+        loop do
+          File.symlink("../.git/HEAD", "tmp/one") && File.rename("tmp/one", "tmp/race")
+          File.write("tmp/two", "") && File.rename("tmp/two", "tmp/race")
+        end
+      end
+      3000.times do
+        File.write("tmp/race", "x", mode: "a")
+      rescue SystemCallError
+        nil
+      end
+      swapping.kill.join
+      raise Errno::EACCES if File.read(".git/HEAD") == before
+    },
+    "signals_its_keeper" => lambda {
+      pid = Process.ppid
+      pid = File.read("/proc/#{pid}/stat")[/.*\) \S+ (\d+)/m, 1].to_i until File.read("/proc/#{pid}/comm") == "coatepec-keeper\n"
+      Process.kill(0, pid)
+    },
     "writes_to_the_home" => -> { File.write("#{home}/.profile", "x") },
     "makes_a_directory_in_the_home" => -> { Dir.mkdir("#{home}/made") },
     "writes_to_another_project" => -> { File.write("#{other}/app.rb", "x") },

@@ -3,6 +3,7 @@
 
 mod attacker;
 mod network;
+mod refusals;
 
 use std::fs;
 use std::os::linux::net::SocketAddrExt;
@@ -30,6 +31,16 @@ const REFUSED: &[&str] = &[
     "replaces_the_settings",
     "writes_instructions_for_agents",
     "writes_to_the_home",
+    "configures_an_agent",
+    "gives_agents_a_server",
+    "gives_an_editor_a_task",
+    "gives_a_shell_something_to_run",
+    "makes_instructions_for_agents",
+    "writes_to_the_start_of_a_shell",
+    "opens_a_descriptor_anew",
+    "writes_into_the_servers_memory",
+    "races_with_a_link",
+    "signals_its_keeper",
     "makes_a_directory_in_the_home",
     "writes_to_another_project",
     "writes_through_a_link",
@@ -96,6 +107,16 @@ impl Scene {
         Scene::with(App::at_home(), settings, |_| Setup::default())
     }
 
+    /// Of an ordinary user, made by root.
+    fn of_nobody() -> Scene {
+        // Where everybody may go, unlike the home of root.
+        let app = App::at(Path::new("/run"));
+        Scene::with(app, "sandbox: {mode: standard}", |app| {
+            give_to_nobody(app.beside("").as_path());
+            Setup::default().through(&["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
+        })
+    }
+
     /// `setup` may prepare the app, once it is complete, and says how the server is started.
     fn with(app: App, settings: &str, setup: impl FnOnce(&App) -> Setup) -> Scene {
         for (file, text) in [
@@ -104,6 +125,10 @@ impl Scene {
             (".git/description", "x"),
             (".git/hooks/README", "x"),
             ("CLAUDE.md", "Be careful."),
+            (".claude/settings.json", "{}"),
+            (".mcp.json", "{}"),
+            (".vscode/tasks.json", "{}"),
+            (".envrc", ""),
             ("../other/app.rb", "other"),
             ("../home/.ssh/id", "key"),
             ("../home/.aws/credentials", "key"),
@@ -268,12 +293,7 @@ fn an_ordinary_user_is_confined_as_root_is() {
         return;
     }
     let mut wrong = Deviations::default();
-    // Where everybody may go, unlike the home of root.
-    let app = App::at(Path::new("/run"));
-    let scene = Scene::with(app, "sandbox: {mode: standard}", |app| {
-        give_to_nobody(app.beside("").as_path());
-        Setup::default().through(&["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
-    });
+    let scene = Scene::of_nobody();
     let came_of = scene.attack(json!({}));
     let refused = [REFUSED, attacker::REFUSED, attacker::REFUSED_TO_ROOT].concat();
     check(&mut wrong, "nobody", &came_of, &refused, false);
