@@ -15,6 +15,8 @@ pub enum Kind {
     InvalidSelector,
     /// `.coatepec.yml` has an unknown key or a value out of range.
     InvalidConfig,
+    /// `.coatepec.yml` asks for less of a sandbox than whoever started the server insists on.
+    SandboxTooOpen,
     /// No Rails application or engine at the given root.
     ProjectNotFound,
     /// No Ruby that can run the project.
@@ -51,6 +53,7 @@ const ALL: &[Kind] = &[
     Kind::InvalidArguments,
     Kind::InvalidSelector,
     Kind::InvalidConfig,
+    Kind::SandboxTooOpen,
     Kind::ProjectNotFound,
     Kind::RubyNotFound,
     Kind::BootFailed,
@@ -80,6 +83,7 @@ impl Kind {
             Kind::InvalidArguments => "invalid_arguments",
             Kind::InvalidSelector => "invalid_selector",
             Kind::InvalidConfig => "invalid_config",
+            Kind::SandboxTooOpen => "sandbox_too_open",
             Kind::ProjectNotFound => "project_not_found",
             Kind::RubyNotFound => "ruby_not_found",
             Kind::BootFailed => "boot_failed",
@@ -125,6 +129,7 @@ impl Kind {
             Kind::InvalidArguments
             | Kind::InvalidSelector
             | Kind::InvalidConfig
+            | Kind::SandboxTooOpen
             | Kind::ProjectNotFound
             | Kind::RubyNotFound
             | Kind::BootFailed

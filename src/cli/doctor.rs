@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Context;
 use super::init::edit::{Edit, edit};
-use super::init::hosts::{ALL, Host};
+use super::init::hosts::{ALL, Host, Start};
 use super::render::checkup::{self, Finding, State};
 use super::render::words::of_shell;
 use super::session::{ask, within};
@@ -253,7 +253,8 @@ fn client(host: Host, root: &Path) -> Option<Finding> {
         "coatepec init {}",
         clap::ValueEnum::to_possible_value(&host)?.get_name()
     );
-    Some(match edit(&text, host, &host.entry("coatepec", ""), false) {
+    let entry = host.entry(&Start::plainly("coatepec"));
+    Some(match edit(&text, host, &entry, false) {
         Ok(Edit::Unchanged) => Finding::ok("client", format!("{}: {file}", host.title())),
         Ok(Edit::Different) => Finding::ok("client", format!("{}: {file}, in its own way", host.title())),
         Ok(Edit::Changed(_)) => Finding::warning(

@@ -21,10 +21,12 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::config::sandbox::Mode;
 use crate::daemon;
 use crate::error::{Error, Result};
 use crate::process::keeper;
 use crate::project;
+use crate::supervisor::setup::Site;
 use render::style::Choice;
 use serve::Manner;
 use terminal::Terminal;
@@ -47,11 +49,32 @@ struct Arguments {
     /// Keep the warm app to this client instead of sharing it with all others of this checkout
     #[arg(long, global = true)]
     no_share: bool,
+    /// The least that .coatepec.yml may ask of the sandbox: what asks for less is refused
+    #[arg(long, value_name = "MODE", global = true, value_enum)]
+    sandbox_at_least: Option<Floor>,
     /// When to use colours
     #[arg(long, value_name = "WHEN", global = true, value_enum, default_value_t)]
     color: Choice,
     #[command(subcommand)]
     command: Option<Command>,
+}
+
+/// A mode of the sandbox that settings can't go below.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Floor {
+    /// What ordinary test suites do
+    Standard,
+    /// What unit tests do
+    Strict,
+}
+
+impl Floor {
+    fn mode(self) -> Mode {
+        match self {
+            Floor::Standard => Mode::Standard,
+            Floor::Strict => Mode::Strict,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -76,6 +99,7 @@ enum Command {
 #[derive(Debug)]
 struct Context {
     root: Option<PathBuf>,
+    sandbox_at_least: Mode,
     /// Use the server that everybody else of this checkout uses.
     share: bool,
     terminal: Terminal,
@@ -85,6 +109,14 @@ impl Context {
     /// The root of the app that this is about.
     fn root(&self) -> Result<PathBuf> {
         find_root(self.root.as_deref())
+    }
+
+    /// What a server is to be started for.
+    fn site(&self) -> Result<Site> {
+        Ok(Site {
+            root: self.root()?,
+            sandbox_at_least: self.sandbox_at_least,
+        })
     }
 }
 
@@ -116,14 +148,23 @@ fn execute(arguments: Arguments, terminal: Terminal) -> Result<ExitCode> {
         eager: arguments.eager,
         share: !arguments.no_share,
     };
-    let Arguments { root, command, .. } = arguments;
+    let Arguments {
+        root,
+        sandbox_at_least,
+        command,
+        ..
+    } = arguments;
     let context = Context {
         root,
+        sandbox_at_least: sandbox_at_least.map_or(Mode::Off, Floor::mode),
         share: manner.share,
         terminal,
     };
     match command {
-        None => serve::serve(context.root.as_deref(), manner).map(|()| ExitCode::SUCCESS),
+        None => {
+            serve::log_to_stderr();
+            serve::serve(&context.site()?, manner).map(|()| ExitCode::SUCCESS)
+        }
         Some(Command::Run(arguments)) => run::run(&arguments, &context),
         Some(Command::Status(arguments)) => reading::status(&arguments, &context),
         Some(Command::Routes(arguments)) => reading::routes(&arguments, &context),

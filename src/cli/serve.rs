@@ -1,7 +1,5 @@
 //! `coatepec --root PATH`: MCP over stdio until the client closes its end or a signal comes.
 
-use std::path::Path;
-
 use tokio_util::sync::CancellationToken;
 
 use crate::daemon::connect::Target;
@@ -10,6 +8,7 @@ use crate::error::Result;
 use crate::mcp;
 use crate::process::orphans;
 use crate::supervisor::Supervisor;
+use crate::supervisor::setup::Site;
 
 /// How to serve.
 #[derive(Debug, Clone, Copy)]
@@ -19,37 +18,35 @@ pub(super) struct Manner {
     pub(super) share: bool,
 }
 
-pub(super) fn serve(root: Option<&Path>, manner: Manner) -> Result<()> {
-    log_to_stderr();
-    let root = super::find_root(root)?;
+pub(super) fn serve(site: &Site, manner: Manner) -> Result<()> {
     // One thread: there is nothing to compute, only to wait for. Reading files happens on threads that come and go.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let served = runtime.block_on(session(&root, manner));
+    let served = runtime.block_on(session(site, manner));
     // A blocked read of stdin can't be cancelled, and must not keep us.
     runtime.shutdown_background();
     served
 }
 
-async fn session(root: &Path, manner: Manner) -> Result<()> {
+async fn session(site: &Site, manner: Manner) -> Result<()> {
     let stop = signals::stop()?;
     if manner.share {
-        match shared(root, manner.eager, stop.clone()).await {
+        match shared(site, manner.eager, stop.clone()).await {
             Ok(()) => return Ok(()),
             // A place where nothing can be shared is no reason to serve nobody.
             Err(error) => tracing::warn!(%error, "serves this client alone"),
         }
     }
-    alone(root, manner.eager, stop).await
+    alone(site, manner.eager, stop).await
 }
 
-async fn shared(root: &Path, eager: bool, stop: CancellationToken) -> Result<()> {
+async fn shared(site: &Site, eager: bool, stop: CancellationToken) -> Result<()> {
     let (stdin, stdout) = mcp::stdio();
-    front::serve(Target::new(root, eager)?, stdin, stdout, stop).await
+    front::serve(Target::new(site, eager)?, stdin, stdout, stop).await
 }
 
-async fn alone(root: &Path, eager: bool, stop: CancellationToken) -> Result<()> {
+async fn alone(site: &Site, eager: bool, stop: CancellationToken) -> Result<()> {
     orphans::adopt();
-    let (supervisor, steward) = Supervisor::start(root, eager);
+    let (supervisor, steward) = Supervisor::start(site.clone(), eager);
     let (stdin, stdout) = mcp::stdio();
     let served = mcp::serve(supervisor.clone(), stdin, stdout, stop).await;
     supervisor.shut_down().await;

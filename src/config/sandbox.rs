@@ -1,6 +1,7 @@
 //! The section `sandbox:`, what the processes of the app may do.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -32,8 +33,8 @@ pub struct Sandbox {
     pub required: bool,
 }
 
-/// How much is forbidden.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, schemars::JsonSchema)]
+/// How much is forbidden, from less to more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Nothing; the limits stay.
@@ -45,8 +46,8 @@ pub enum Mode {
     Strict,
 }
 
-/// Whom the processes may talk to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, schemars::JsonSchema)]
+/// Whom the processes may talk to, from more to less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Network {
     #[default]
@@ -87,5 +88,25 @@ impl Sandbox {
             Mode::Strict => Network::Loopback,
         };
         self.network.unwrap_or(by_mode)
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Mode::Off => "off",
+            Mode::Standard => "standard",
+            Mode::Strict => "strict",
+        })
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Network::Allow => "allow",
+            Network::Loopback => "loopback",
+            Network::None => "none",
+        })
     }
 }

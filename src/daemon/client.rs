@@ -1,7 +1,6 @@
 //! A small MCP client for our own commands: calls tools of the daemon of a checkout, or of a server within this process.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,6 +16,7 @@ use crate::mcp;
 use crate::process::lines::LineReader;
 use crate::process::orphans;
 use crate::supervisor::Supervisor;
+use crate::supervisor::setup::Site;
 
 /// The protocol that is spoken: the last one that begins with `initialize`.
 const PROTOCOL: &str = "2025-11-25";
@@ -60,12 +60,12 @@ struct Waiter {
 }
 
 impl Client {
-    /// A session with the daemon of the checkout at `root`, which is started if there is none. `name` is told to it.
+    /// A session with the daemon of a checkout, which is started if there is none. `name` is told to it.
     ///
     /// # Errors
     /// When there is no daemon and none can be started.
-    pub async fn shared(root: &Path, name: &str) -> Result<Client> {
-        let connection = connect(&Target::new(root, false)?).await?;
+    pub async fn shared(site: &Site, name: &str) -> Result<Client> {
+        let connection = connect(&Target::new(site, false)?).await?;
         Client::over(connection.reader, connection.writer).hello(name).await
     }
 
@@ -73,10 +73,10 @@ impl Client {
     ///
     /// # Errors
     /// When the session does not begin.
-    pub async fn private(root: &Path, name: &str) -> Result<Client> {
+    pub async fn private(site: &Site, name: &str) -> Result<Client> {
         orphans::adopt();
         let stop = CancellationToken::new();
-        let (supervisor, steward) = Supervisor::start(root, false);
+        let (supervisor, steward) = Supervisor::start(site.clone(), false);
         let (ours, theirs) = duplex(DUPLEX);
         let (reader, writer) = split(theirs);
         tokio::spawn(mcp::serve(supervisor.clone(), reader, writer, stop.clone()));

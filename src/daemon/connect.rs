@@ -5,7 +5,7 @@ use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::process::detach;
 use crate::process::file_lock::{FileLock, FlockArg, Refused};
 use crate::process::lines::LineReader;
+use crate::supervisor::setup::Site;
 
 /// Bytes of the longest line that a daemon sends: an answer has both halves, each with everything escaped.
 pub(super) const LINE: usize = 64 * 1024 * 1024;
@@ -36,7 +37,7 @@ const TRIES: u32 = 3;
 /// Whom to connect to.
 #[derive(Debug, Clone)]
 pub struct Target {
-    pub root: PathBuf,
+    pub site: Site,
     pub place: Place,
     /// Boot at once, if a daemon has to be started.
     pub eager: bool,
@@ -63,10 +64,10 @@ impl Target {
     ///
     /// # Errors
     /// When there is no private directory for its socket.
-    pub fn new(root: &Path, eager: bool) -> Result<Target> {
+    pub fn new(site: &Site, eager: bool) -> Result<Target> {
         Ok(Target {
-            root: root.to_owned(),
-            place: Place::of(root)?,
+            site: site.clone(),
+            place: Place::of(site)?,
             eager,
         })
     }
@@ -131,9 +132,11 @@ fn start(target: &Target) -> Result<()> {
     let failed = |error: io::Error| Error::internal("failed to start a server to share").source(error);
     let listener = listen(&place.socket()).map_err(failed)?;
     let log = log(&place.log()).map_err(failed)?;
-    let mut arguments: Vec<OsString> = vec![COMMAND.into(), place.name().into(), target.root.clone().into()];
+    let Site { root, sandbox_at_least } = &target.site;
+    let mut arguments: Vec<OsString> = vec![COMMAND.into(), place.name().into(), root.into()];
+    arguments.push(sandbox_at_least.to_string().into());
     arguments.extend(target.eager.then(|| "--eager".into()));
-    detach::start(&arguments, &target.root, listener.into(), log).map_err(failed)
+    detach::start(&arguments, root, listener.into(), log).map_err(failed)
 }
 
 /// Whatever lies there belongs to nobody who answers.

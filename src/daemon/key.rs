@@ -6,6 +6,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+use crate::supervisor::setup::Site;
 use crate::worker::environment::BootKey;
 
 /// Bytes of a digest that are used: enough to tell daemons apart, and short enough for the name of a socket.
@@ -20,10 +21,10 @@ pub struct Key {
 
 impl Key {
     /// `binary` tells one build of ours from another; `environment` is the one that the app boots with.
-    pub fn new(root: &Path, environment: BootKey, binary: &str) -> Key {
-        let rest = format!("{environment} {binary}");
+    pub fn new(site: &Site, environment: BootKey, binary: &str) -> Key {
+        let rest = format!("{environment} {binary} {}", site.sandbox_at_least);
         Key {
-            root: Key::of_root(root),
+            root: Key::of_root(&site.root),
             rest: digest(rest.as_bytes()),
         }
     }

@@ -13,6 +13,7 @@ use super::key::Key;
 use crate::dirs;
 use crate::process::procfs::{self, Identity};
 use crate::process::spawn::ourselves;
+use crate::supervisor::setup::Site;
 use crate::worker::environment::{boot_key, clean};
 
 /// The files of one key.
@@ -37,8 +38,8 @@ impl Place {
     ///
     /// # Errors
     /// When there is no directory for it, or when somebody else has made that.
-    pub fn of(root: &Path) -> io::Result<Place> {
-        let key = Key::new(root, boot_key(&clean(std::env::vars_os())), &binary()?);
+    pub fn of(site: &Site) -> io::Result<Place> {
+        let key = Key::new(site, boot_key(&clean(std::env::vars_os())), &binary()?);
         Place::named(key.to_string())
     }
 

@@ -1,12 +1,11 @@
 //! The daemon: accepts sessions until the last one is over and nobody comes for a while.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener as Blocking;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use nix::unistd::getuid;
@@ -20,11 +19,13 @@ use super::connect::Greeting;
 use super::place::{Card, Place, all_cards};
 use super::signals;
 use crate::config::Config;
+use crate::config::sandbox::Mode;
 use crate::error::{Error, Result};
 use crate::mcp;
 use crate::process::file_lock::{FileLock, FlockArg};
 use crate::process::orphans;
 use crate::supervisor::Supervisor;
+use crate::supervisor::setup::Site;
 
 /// What makes this binary a daemon, as its first argument. The listening socket is its stdin.
 pub const COMMAND: &str = "__daemon";
@@ -36,7 +37,7 @@ const LAST_LOOK: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 struct Order {
     place: Place,
-    root: PathBuf,
+    site: Site,
     eager: bool,
 }
 
@@ -56,23 +57,32 @@ impl Order {
     fn read(mut arguments: impl Iterator<Item = OsString>) -> Result<Order> {
         let mut next = || arguments.next().ok_or_else(|| Error::internal("too few arguments"));
         let name = next()?.to_string_lossy().into_owned();
-        let root = next()?.into();
+        let site = Site {
+            root: next()?.into(),
+            sandbox_at_least: mode(&next()?)?,
+        };
         Ok(Order {
             place: Place::named(name)?,
-            root,
+            site,
             eager: arguments.next().is_some(),
         })
     }
 }
 
+fn mode(word: &OsStr) -> Result<Mode> {
+    let all = [Mode::Off, Mode::Standard, Mode::Strict];
+    let found = all.into_iter().find(|mode| word == mode.to_string().as_str());
+    found.ok_or_else(|| Error::internal("an argument is no mode of the sandbox"))
+}
+
 async fn serve(order: Order) -> Result<()> {
     let stop = signals::stop()?;
     let listener = inherited()?;
-    let Order { place, root, eager } = order;
-    let desk = Desk::open(place, Card::ours(&root))?;
+    let Order { place, site, eager } = order;
+    let desk = Desk::open(place, Card::ours(&site.root))?;
     spawn_blocking(sweep);
     orphans::adopt();
-    let (supervisor, steward) = Supervisor::start(&root, eager);
+    let (supervisor, steward) = Supervisor::start(site, eager);
     let sessions = accept(&desk, &listener, &supervisor, &stop).await;
     drop(listener);
     desk.close();
@@ -120,10 +130,11 @@ async fn accept(desk: &Desk, listener: &UnixListener, supervisor: &Supervisor, s
 
 fn admit(stream: UnixStream, sessions: &mut Sessions, supervisor: &Supervisor, stop: &CancellationToken) {
     match stream.peer_cred() {
-        Ok(peer) if peer.uid() == getuid().as_raw() => {
+        Ok(peer) if peer.uid() != getuid().as_raw() => tracing::warn!("refused a connection of another user"),
+        Ok(_) => {
             sessions.spawn(session(stream, supervisor.clone(), stop.child_token()));
         }
-        _ => tracing::warn!("refused a connection of another user"),
+        Err(error) => tracing::warn!(%error, "refused a connection of nobody knows whom"),
     }
 }
 

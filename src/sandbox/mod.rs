@@ -4,6 +4,7 @@
 pub mod policy;
 pub mod rules;
 
+pub mod floor;
 pub mod grants;
 
 pub mod act;

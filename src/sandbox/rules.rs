@@ -6,23 +6,39 @@ use super::policy::{Files, Grant, Limits, Policy, Syscalls};
 use crate::config::sandbox::{Mode, Sandbox};
 
 /// What belongs to whoever works on the app, and is only read by tests: its history, our own settings, and what tells
-/// tools (hooks, editors, agents) what to run. Directly in the root.
-const PROTECTED: [&str; 15] = [
+/// tools (hooks, shells, services that build, editors, agents) what to run. Directly in the root.
+pub const PROTECTED: &[&str] = &[
     ".git",
+    ".gitmodules",
     ".coatepec.yml",
     ".github",
+    ".gitlab-ci.yml",
+    ".circleci",
+    ".buildkite",
     ".husky",
     ".githooks",
+    ".overcommit.yml",
+    ".pre-commit-config.yaml",
     "lefthook.yml",
     ".envrc",
+    ".mise.toml",
+    "mise.toml",
     ".vscode",
     ".idea",
+    ".zed",
     ".devcontainer",
     ".claude",
+    ".codex",
     ".cursor",
+    ".cursorrules",
+    ".gemini",
+    ".opencode",
+    "opencode.json",
     ".mcp.json",
-    "CLAUDE.md",
     "AGENTS.md",
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    "GEMINI.md",
 ];
 
 /// What no test reads, below the home: keys, tokens, keyrings, browser profiles, histories of shells.
@@ -194,7 +210,7 @@ impl Place {
     }
 
     /// A place of the settings.
-    fn resolve(&self, place: &String) -> Option<PathBuf> {
+    pub(super) fn resolve(&self, place: &String) -> Option<PathBuf> {
         let below = |start: &Path, rest: &str| start.join(rest.trim_start_matches('/'));
         if let Some(rest) = place.strip_prefix('~') {
             return self.home.as_deref().map(|home| below(home, rest));
@@ -246,7 +262,7 @@ fn own(mode: Mode, place: &Place, deny: &[PathBuf]) -> Vec<Grant> {
         Mode::Strict => STRICTLY_WRITTEN.iter().map(|name| place.root.join(name)).collect(),
         Mode::Standard | Mode::Off => vec![place.root.clone()],
     };
-    let protected = PROTECTED.map(|name| place.root.join(name));
+    let protected: Vec<PathBuf> = PROTECTED.iter().map(|name| place.root.join(name)).collect();
     all_but(own, &[&protected[..], deny].concat())
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::history::History;
 use super::runs::{Ongoing, Served};
-use super::setup::Setup;
+use super::setup::{Setup, Site};
 use crate::config::{Config, Fork, IncludeStdout};
 use crate::error::{Error, Kind, Result};
 use crate::project::{self, Filter, Refusal, Rules, Selection};
@@ -86,12 +86,12 @@ impl Queued {
 
 impl Checked {
     /// Checks everything that can be checked without Ruby. Reads `.coatepec.yml` anew, so that an edit applies at once.
-    pub fn new(root: &Path, mut arguments: RunArguments, history: &Mutex<History>) -> Result<Checked> {
+    pub fn new(site: &Site, mut arguments: RunArguments, history: &Mutex<History>) -> Result<Checked> {
         let stood_for = history
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .expand(root, &mut arguments)?;
-        let setup = Setup::at(root)?;
+            .expand(&site.root, &mut arguments)?;
+        let setup = Setup::at(site)?;
         let config = &setup.config;
         let limits = limits(config, &arguments)?;
         check_example(arguments.example.as_deref())?;

@@ -27,7 +27,7 @@ mod unbooted;
 pub mod warm;
 mod watcher;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -55,7 +55,7 @@ use flaky::{FlakyArguments, FlakyReport};
 use listing::{ListArguments, ListReport};
 use queue::{NotQueued, QUEUE, Queue};
 use runs::{Answer, Found, Ongoing, Over, Served};
-use setup::Setup;
+use setup::{Setup, Site};
 use steward::Office;
 
 /// How long the end of everything may take before we leave without having seen it. The keepers then go on alone.
@@ -67,27 +67,27 @@ const SETTLING: Duration = Duration::from_secs(30);
 /// A handle to the steward.
 #[derive(Debug, Clone)]
 pub struct Supervisor {
-    root: PathBuf,
+    site: Site,
     /// Held while a call is checked.
     intake: Arc<tokio::sync::Mutex<()>>,
     office: Office,
 }
 
 impl Supervisor {
-    /// Starts the steward of the project at `root`. Nothing is booted before the first call, or `eager`.
-    pub fn start(root: &Path, eager: bool) -> (Supervisor, JoinHandle<()>) {
+    /// Starts the steward of a project. Nothing is booted before the first call, or `eager`.
+    pub fn start(site: Site, eager: bool) -> (Supervisor, JoinHandle<()>) {
         let office = Office::new();
         let supervisor = Supervisor {
-            root: root.to_owned(),
+            site: site.clone(),
             intake: Arc::default(),
             office: office.clone(),
         };
-        let steward = tokio::spawn(steward::serve(root.to_owned(), office, eager));
+        let steward = tokio::spawn(steward::serve(site, office, eager));
         (supervisor, steward)
     }
 
     pub fn root(&self) -> &Path {
-        &self.root
+        &self.site.root
     }
 
     /// Runs what was named, and waits for the end. Answered with a report whatever the run amounts to.
@@ -135,10 +135,10 @@ impl Supervisor {
             return Ok(same);
         }
         let asked = Moment::in_ticks();
-        let root = self.root.clone();
+        let site = self.site.clone();
         let given = arguments.clone();
         let history = Arc::clone(&self.office.history);
-        let checked = spawn_blocking(move || Checked::new(&root, given, &history))
+        let checked = spawn_blocking(move || Checked::new(&site, given, &history))
             .await
             .map_err(panicked)??;
         let ongoing = self.office.runs.open(&arguments, asked, checked.view.max_bytes);
@@ -159,7 +159,7 @@ impl Supervisor {
 
     async fn same(&self, arguments: &RunArguments) -> Option<Arc<Ongoing>> {
         let same = self.office.runs.same(arguments)?;
-        let (root, asked) = (self.root.clone(), same.asked_by_files());
+        let (root, asked) = (self.site.root.clone(), same.asked_by_files());
         let changed = spawn_blocking(move || anything_since(&root, asked.by_files())).await;
         (!changed.unwrap_or(true)).then_some(same)
     }
@@ -186,7 +186,7 @@ impl Supervisor {
     /// # Errors
     /// `RunNotFound`: that many have not failed by now, or there was no room to keep it.
     pub fn failure_so_far(&self, ongoing: &Ongoing, number: usize) -> Result<FailureReport> {
-        let paths = Paths::new(&self.root, std::env::home_dir());
+        let paths = Paths::new(&self.site.root, std::env::home_dir());
         let failure = ongoing.failure(number, &paths).ok_or_else(|| {
             let failures = ongoing.progress().borrow().failures;
             let message = format!(
@@ -221,8 +221,8 @@ impl Supervisor {
     /// # Errors
     /// What is wrong with the settings, or that there is no app any more.
     pub async fn overview(&self) -> Result<Overview> {
-        let root = self.root.clone();
-        let look = move || Setup::at(&root).map(|setup| Overview::of(&setup.project, &setup.config));
+        let site = self.site.clone();
+        let look = move || Setup::at(&site).map(|setup| Overview::of(&setup.project, &setup.config));
         spawn_blocking(look).await.map_err(panicked)?
     }
 
@@ -231,7 +231,7 @@ impl Supervisor {
     /// # Errors
     /// What is wrong with the settings.
     pub async fn completions(&self, text: &str) -> Result<Vec<String>> {
-        let (root, text) = (self.root.clone(), text.to_owned());
+        let (root, text) = (self.site.root.clone(), text.to_owned());
         let look = move || {
             let rules = Rules::new(&Config::load(&root)?.spec_roots);
             let files = overview::test_files(&root, &rules);
@@ -292,8 +292,8 @@ impl Supervisor {
         F: FnOnce(Office, Setup) -> Fut + Send + 'static,
         Fut: Future<Output = Result<T>> + Send,
     {
-        let root = self.root.clone();
-        let setup = spawn_blocking(move || Setup::at(&root)).await.map_err(panicked)??;
+        let site = self.site.clone();
+        let setup = spawn_blocking(move || Setup::at(&site)).await.map_err(panicked)??;
         let office = self.office.clone();
         let shutdown = office.shutdown.clone();
         let wish = office.demand.wish();
@@ -322,8 +322,8 @@ impl Supervisor {
 
     /// What is going on, at once; also while the settings are wrong.
     pub async fn status(&self) -> Result<Status> {
-        let root = self.root.clone();
-        let config = spawn_blocking(move || Config::load(&root)).await.map_err(panicked)?;
+        let site = self.site.clone();
+        let config = spawn_blocking(move || site.config()).await.map_err(panicked)?;
         let config_error = config.as_ref().err().map(Error::with_hint);
         let defaults = defaults(&config.unwrap_or_default());
         let queue = self.office.queue.waiting();
@@ -332,7 +332,7 @@ impl Supervisor {
             ..self
                 .office
                 .board
-                .status(self.root.display().to_string(), defaults, queue)
+                .status(self.site.root.display().to_string(), defaults, queue)
         })
     }
 

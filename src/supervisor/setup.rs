@@ -1,16 +1,51 @@
 //! What a tree is made for and made with.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::config::{Config, Sandbox};
-use crate::error::Result;
+use crate::config::sandbox::Mode;
+use crate::config::{Config, FILE, Sandbox};
+use crate::error::{Error, Kind, Result};
 use crate::project::{Framework, Project, Rules};
+use crate::sandbox::floor;
+use crate::sandbox::grants::Disk;
 use crate::sandbox::rules::{self, Place};
 use crate::worker::environment::{self, Variables};
 use crate::worker::freshness::Effect;
 use crate::worker::launch::Plan;
 use crate::worker::ruby;
+
+/// The project of a server, and what whoever started that insists on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    pub root: PathBuf,
+    /// The least that the settings may ask of the sandbox.
+    pub sandbox_at_least: Mode,
+}
+
+impl Site {
+    /// The settings as they are at this moment.
+    ///
+    /// # Errors
+    /// What is wrong with them, or that they ask for too little.
+    pub fn config(&self) -> Result<Config> {
+        let config = Config::load(&self.root)?;
+        match floor::lowered(self.sandbox_at_least, &config.sandbox, &Place::here(&self.root), &Disk) {
+            Some(what) => Err(self.too_open(&what)),
+            None => Ok(config),
+        }
+    }
+
+    fn too_open(&self, what: &str) -> Error {
+        let message = format!(
+            "`{what}` of {FILE} opens the sandbox further than `--sandbox-at-least {}` of this server allows",
+            self.sandbox_at_least
+        );
+        Error::new(Kind::SandboxTooOpen, message).hint(format!(
+            "take it out of {FILE}; only whoever starts the server can say otherwise, where the client is configured"
+        ))
+    }
+}
 
 /// What the tree is made for.
 #[derive(Debug, Clone)]
@@ -21,13 +56,13 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The project at `root`, with its settings as they are at this moment, for the framework that it seems to use.
+    /// The project of a site, with its settings as they are at this moment, for the framework that it seems to use.
     ///
     /// # Errors
     /// What is wrong with the settings, or that there is no project.
-    pub fn at(root: &Path) -> Result<Setup> {
-        let config = Config::load(root)?;
-        let project = Project::at(root, &config)?;
+    pub fn at(site: &Site) -> Result<Setup> {
+        let config = site.config()?;
+        let project = Project::at(&site.root, &config)?;
         Ok(Setup {
             framework: Framework::of_project(&project.root),
             project,

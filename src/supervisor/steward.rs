@@ -1,6 +1,5 @@
 //! The steward: takes calls in order, makes the tree warm and fresh, has the run executed, and reports.
 
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -20,7 +19,7 @@ use super::lock::Locks;
 use super::queue::Queue;
 use super::runs::{Over, Runs};
 use super::serving::{self, Serving, cancelled};
-use super::setup::Setup;
+use super::setup::{Setup, Site};
 use super::warm::{self, Problem, Shared, Warm};
 use super::watcher::Watcher;
 use crate::config::Fork;
@@ -43,9 +42,9 @@ const STARTS: u32 = 3;
 const OUTDATED: u32 = 5;
 
 /// Serves until the shutdown comes, and then ends everything.
-pub(super) async fn serve(root: PathBuf, office: Office, eager: bool) {
+pub(super) async fn serve(site: Site, office: Office, eager: bool) {
     let work = eager.then_some(Work::WarmUp);
-    serve_in_order(root, &office, work).await;
+    serve_in_order(site, &office, work).await;
     office.queue.close();
 }
 
@@ -77,7 +76,7 @@ impl Office {
     }
 }
 
-async fn serve_in_order(root: PathBuf, office: &Office, mut work: Option<Work>) {
+async fn serve_in_order(site: Site, office: &Office, mut work: Option<Work>) {
     let mut steward = Steward::new(office);
     let mut watcher: Option<Watcher> = None;
     loop {
@@ -93,7 +92,7 @@ async fn serve_in_order(root: PathBuf, office: &Office, mut work: Option<Work>) 
             },
         };
         // A task of its own: should it panic, the tree goes with it, and the next call starts with nothing.
-        let mut working = tokio::spawn(steward.work(root.clone(), work));
+        let mut working = tokio::spawn(steward.work(site.clone(), work));
         let done = tokio::select! {
             done = &mut working => done,
             () = office.shutdown.cancelled() => {
@@ -162,18 +161,18 @@ impl Steward {
         }
     }
 
-    async fn work(mut self, root: PathBuf, work: Work) -> Steward {
+    async fn work(mut self, site: Site, work: Work) -> Steward {
         match work {
             Work::Answer(call) => self.answer(*call).await,
-            Work::WarmUp => self.warm_up(&root).await,
+            Work::WarmUp => self.warm_up(&site).await,
             Work::Nothing => {}
         }
         self
     }
 
     /// What goes wrong is for the next call to report.
-    async fn warm_up(&mut self, root: &Path) {
-        let Ok(mut setup) = Setup::at(root) else { return };
+    async fn warm_up(&mut self, site: &Site) {
+        let Ok(mut setup) = Setup::at(site) else { return };
         let used = self.warm.lock().await.booted().and_then(|booted| booted.framework);
         setup.framework = used.unwrap_or(setup.framework);
         self.board.preparing();

@@ -1,18 +1,18 @@
 //! What `coatepec init` makes of a client's configuration.
 
 use coatepec::cli::init::edit::{Edit, edit};
-use coatepec::cli::init::hosts::{ALL, Format, Host};
+use coatepec::cli::init::hosts::{ALL, Format, Host, Start};
 use serde_json::Value;
 
 fn changed(text: &str, host: Host) -> String {
-    match edit(text, host, &host.entry("coatepec", ""), false) {
+    match edit(text, host, &host.entry(&Start::plainly("coatepec")), false) {
         Ok(Edit::Changed(text)) => text,
         other => panic!("{host:?}: {other:?}"),
     }
 }
 
 fn again(text: &str, host: Host) -> Edit {
-    edit(text, host, &host.entry("coatepec", ""), false).unwrap()
+    edit(text, host, &host.entry(&Start::plainly("coatepec")), false).unwrap()
 }
 
 #[test]
@@ -29,7 +29,10 @@ fn each_client_gets_an_entry_that_starts_us_and_a_second_time_changes_nothing() 
 fn the_entry_is_where_the_client_looks_for_it() {
     for host in ALL.into_iter().filter(|host| host.format() == Format::Jsonc) {
         let whole: Value = serde_json::from_str(&changed("", host)).unwrap();
-        assert_eq!(whole[host.section()]["coatepec"], host.entry("coatepec", ""));
+        assert_eq!(
+            whole[host.section()]["coatepec"],
+            host.entry(&Start::plainly("coatepec"))
+        );
     }
     assert_eq!(
         changed("", Host::Codex),
@@ -101,7 +104,7 @@ fn an_entry_that_starts_something_else_is_left_alone_unless_told() {
         (jsonc, Host::Claude, r#""env": { "A": "b" }"#),
         (toml, Host::Codex, "startup_timeout_sec = 30"),
     ] {
-        let Ok(Edit::Changed(edited)) = edit(text, host, &host.entry("coatepec", ""), true) else {
+        let Ok(Edit::Changed(edited)) = edit(text, host, &host.entry(&Start::plainly("coatepec")), true) else {
             panic!("it was told to");
         };
         assert!(edited.contains(kept), "{edited}");
@@ -120,7 +123,13 @@ fn what_an_entry_has_besides_does_not_make_it_another() {
 
 #[test]
 fn an_app_below_the_opened_directory_is_named_from_there() {
-    let args = |host: Host| host.entry("coatepec", "apps/shop")["args"].clone();
+    let args = |host: Host| {
+        host.entry(&Start {
+            app: "apps/shop",
+            ..Start::plainly("coatepec")
+        })["args"]
+            .clone()
+    };
     assert_eq!(args(Host::Claude)[1], "${CLAUDE_PROJECT_DIR:-.}/apps/shop");
     assert_eq!(args(Host::Cursor)[1], "${workspaceFolder}/apps/shop");
     assert_eq!(args(Host::Codex)[1], "apps/shop");
@@ -128,7 +137,8 @@ fn an_app_below_the_opened_directory_is_named_from_there() {
 
 #[test]
 fn a_file_that_is_not_understood_is_refused_with_the_reason() {
-    let refused = |text: &str, host: Host| edit(text, host, &host.entry("coatepec", ""), true).unwrap_err();
+    let refused =
+        |text: &str, host: Host| edit(text, host, &host.entry(&Start::plainly("coatepec")), true).unwrap_err();
     assert!(
         refused("{ \"a\": }", Host::Claude).contains("line 1"),
         "{}",

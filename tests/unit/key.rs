@@ -2,15 +2,24 @@
 
 use std::path::Path;
 
+use coatepec::config::sandbox::Mode;
 use coatepec::daemon::key::Key;
+use coatepec::supervisor::setup::Site;
 use coatepec::worker::environment::{Variables, boot_key};
+
+fn site(root: &str, sandbox_at_least: Mode) -> Site {
+    Site {
+        root: root.into(),
+        sandbox_at_least,
+    }
+}
 
 fn key(root: &str, environment: &[(&str, &str)], binary: &str) -> Key {
     let environment: Variables = environment
         .iter()
         .map(|(name, value)| (name.into(), value.into()))
         .collect();
-    Key::new(Path::new(root), boot_key(&environment), binary)
+    Key::new(&site(root, Mode::Off), boot_key(&environment), binary)
 }
 
 #[test]
@@ -44,4 +53,12 @@ fn all_keys_of_a_checkout_begin_alike() {
 #[test]
 fn a_key_is_short() {
     assert_eq!(key("/a/very/long/root", &[], "1.0").to_string().len(), 33);
+}
+
+/// Or whoever starts the daemon first would decide for all.
+#[test]
+fn who_insists_on_a_sandbox_shares_with_nobody_who_does_not() {
+    let key = |mode| Key::new(&site("/app", mode), boot_key(&Variables::new()), "1.0");
+    assert_ne!(key(Mode::Standard), key(Mode::Off));
+    assert_ne!(key(Mode::Standard), key(Mode::Strict));
 }

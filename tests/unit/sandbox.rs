@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use coatepec::config::sandbox::{Mode, Network, Sandbox};
+use coatepec::sandbox::Kind;
 use coatepec::sandbox::enforcement::{Enforcement, Name, Part};
-use coatepec::sandbox::grants::{Tree, paths};
+use coatepec::sandbox::floor::lowered;
+use coatepec::sandbox::grants::{Granted, RefusedFile, Tree, paths};
 use coatepec::sandbox::policy::Grant;
 use coatepec::sandbox::rules::{Place, policy};
 
@@ -255,6 +257,85 @@ fn the_network_follows_the_mode_unless_it_is_named() {
     assert_eq!(network("{mode: strict}"), Network::Loopback);
     assert_eq!(network("{mode: strict, network: allow}"), Network::Allow);
     assert_eq!(network("{network: none}"), Network::None);
+}
+
+/// A file that could not be had, by who may read (`r`) and write (`w`) it.
+fn refused(path: &str, permissions: &str) -> RefusedFile {
+    RefusedFile {
+        path: path.into(),
+        readable: permissions.contains('r'),
+        writable: permissions.contains('w'),
+        count: 1,
+    }
+}
+
+#[test]
+fn a_refusal_is_the_sandboxs_where_it_grants_less_than_the_permissions() {
+    let files = policy(&sandbox(""), &place()).files.expect("it is on");
+    let granted = Granted::of(&files, &disk());
+    let table = [
+        ("/home/ann/app/.git/made", "w", Some(Kind::Write)),
+        ("/home/ann/app/.git/HEAD", "rw", Some(Kind::Write)),
+        ("/home/ann/app/app/made.rb", "rw", None),
+        ("/home/ann/.ssh/id", "rw", Some(Kind::Read)),
+        ("/home/ann/.ssh/id", "r", Some(Kind::Read)),
+        ("/home/ann/.ssh/id", "", None),
+        ("/etc/hosts", "r", None),
+        ("/etc/hosts", "rw", Some(Kind::Write)),
+        ("/tmp/made", "w", None),
+    ];
+    for (path, permissions, kind) in table {
+        assert_eq!(
+            granted.forbids(&refused(path, permissions)),
+            kind,
+            "{path} {permissions}"
+        );
+    }
+}
+
+#[test]
+fn settings_may_make_a_sandbox_closer_than_the_least_and_not_more_open() {
+    let table: &[(Mode, &str, Option<&str>)] = &[
+        (Mode::Off, "mode: off", None),
+        (Mode::Standard, "mode: off", Some("sandbox.mode: off")),
+        (Mode::Standard, "mode: standard", None),
+        (Mode::Standard, "mode: strict", None),
+        (Mode::Strict, "mode: standard", Some("sandbox.mode: standard")),
+        (Mode::Standard, "network: none", None),
+        (
+            Mode::Strict,
+            "mode: strict, network: allow",
+            Some("sandbox.network: allow"),
+        ),
+        (
+            Mode::Standard,
+            "env: {keep: [A_TOKEN]}",
+            Some("sandbox.env.keep: A_TOKEN"),
+        ),
+        (Mode::Standard, "deny: [app, '~']", None),
+        // What the mode grants anyway, or grants in a mode that is less strict.
+        (Mode::Standard, "mode: strict, write: [app, $TMPDIR/x]", None),
+        (Mode::Standard, "mode: strict, read: ['~/notes']", None),
+        (Mode::Strict, "mode: strict, write: [app]", Some("sandbox.write: app")),
+        // What it protects, what holds something of that, and what may lead there.
+        (Mode::Standard, "write: [.git]", Some("sandbox.write: .git")),
+        (
+            Mode::Standard,
+            "write: [app, .git/hooks]",
+            Some("sandbox.write: .git/hooks"),
+        ),
+        (Mode::Standard, "write: ['*']", Some("sandbox.write: *")),
+        (Mode::Standard, "write: ['app/*']", None),
+        (Mode::Standard, "write: ['~']", Some("sandbox.write: ~")),
+        (Mode::Standard, "write: [/]", Some("sandbox.write: /")),
+        (Mode::Standard, "write: [shared]", Some("sandbox.write: shared")),
+        (Mode::Standard, "read: ['~/.ssh']", Some("sandbox.read: ~/.ssh")),
+        (Mode::Standard, "read: ['~/.config']", Some("sandbox.read: ~/.config")),
+    ];
+    for (least, settings, expected) in table {
+        let found = lowered(*least, &sandbox(&format!("sandbox: {{{settings}}}")), &place(), &disk());
+        assert_eq!(found.as_deref(), *expected, "{least} {settings}");
+    }
 }
 
 #[test]

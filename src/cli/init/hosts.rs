@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::config::sandbox::Mode;
+
 /// A program that starts MCP servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Host {
@@ -19,6 +21,26 @@ pub enum Host {
     Gemini,
     /// OpenCode: opencode.json
     Opencode,
+}
+
+/// How a client is to start us.
+#[derive(Debug, Clone, Copy)]
+pub struct Start<'a> {
+    pub command: &'a str,
+    /// The app's directory relative to the one that is opened in the client; empty when they are the same.
+    pub app: &'a str,
+    pub sandbox_at_least: Mode,
+}
+
+impl<'a> Start<'a> {
+    /// In the app's own directory, with nothing to insist on.
+    pub fn plainly(command: &'a str) -> Start<'a> {
+        Start {
+            command,
+            app: "",
+            sandbox_at_least: Mode::Off,
+        }
+    }
 }
 
 /// How the file is written.
@@ -100,15 +122,19 @@ impl Host {
         }
     }
 
-    /// Our entry. `app` is the app's directory relative to the one that is opened in the client; empty when they are
-    /// the same. No absolute path, since these files are shared with others.
-    pub fn entry(self, command: &str, app: &str) -> Value {
-        let root = self.root(app);
-        let args: Vec<&str> = root.iter().flat_map(|root| ["--root", root.as_str()]).collect();
+    /// Our entry. No absolute path, since these files are shared with others.
+    pub fn entry(self, start: &Start<'_>) -> Value {
+        let command = start.command;
+        let root = self.root(start.app).map(|root| ["--root".to_owned(), root]);
+        let floor = Some(start.sandbox_at_least).filter(|mode| *mode != Mode::Off);
+        let floor = floor.map(|mode| ["--sandbox-at-least".to_owned(), mode.to_string()]);
+        let args: Vec<String> = root.into_iter().chain(floor).flatten().collect();
         match self {
             Host::Vscode => json!({ "type": "stdio", "command": command, "args": args }),
             Host::Opencode => {
-                let words: Vec<&str> = std::iter::once(command).chain(args).collect();
+                let words: Vec<&str> = std::iter::once(command)
+                    .chain(args.iter().map(String::as_str))
+                    .collect();
                 json!({ "type": "local", "command": words })
             }
             _ => json!({ "command": command, "args": args }),

@@ -13,7 +13,7 @@ use super::Context;
 use super::render::diff;
 use crate::error::{Error, Kind, Result};
 use edit::Edit;
-use hosts::{ALL, Host, NAME};
+use hosts::{ALL, Host, NAME, Start};
 
 /// Tell clients how to start Coatepec, in the configuration of the project
 ///
@@ -71,7 +71,12 @@ pub(super) fn init(arguments: &Init, context: &Context) -> Result<ExitCode> {
     let app = relative(&root, &dir)?;
     let clients = clients(&arguments.clients, &dir)?;
     let command = arguments.command.clone().unwrap_or_else(our_command);
-    let setup = |host: &Host| set_up(*host, arguments, &dir, &host.entry(&command, &app), context);
+    let start = Start {
+        command: &command,
+        app: &app,
+        sandbox_at_least: context.sandbox_at_least,
+    };
+    let setup = |host: &Host| set_up(*host, arguments, &dir, &host.entry(&start), context);
     let done: Vec<Done> = clients.iter().map(setup).collect::<Result<_>>()?;
     let refused = done.iter().any(|done| done.result == Outcome::Different);
     match arguments.json {
