@@ -8,8 +8,11 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener as Blocking;
 use std::time::Duration;
 
+#[cfg(target_os = "linux")]
+use nix::unistd::Pid;
 use nix::unistd::getuid;
 use tokio::io::AsyncWriteExt;
+use tokio::net::unix::UCred;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::{sleep, timeout};
@@ -23,6 +26,8 @@ use crate::config::sandbox::Mode;
 use crate::error::{Error, Result};
 use crate::mcp;
 use crate::process::file_lock::{FileLock, FlockArg};
+#[cfg(target_os = "linux")]
+use crate::process::keeper;
 use crate::process::orphans;
 use crate::supervisor::Supervisor;
 use crate::supervisor::setup::Site;
@@ -131,11 +136,26 @@ async fn accept(desk: &Desk, listener: &UnixListener, supervisor: &Supervisor, s
 fn admit(stream: UnixStream, sessions: &mut Sessions, supervisor: &Supervisor, stop: &CancellationToken) {
     match stream.peer_cred() {
         Ok(peer) if peer.uid() != getuid().as_raw() => tracing::warn!("refused a connection of another user"),
+        Ok(peer) if is_of_an_app(&peer) => tracing::warn!("refused a connection out of a run"),
         Ok(_) => {
             sessions.spawn(session(stream, supervisor.clone(), stop.child_token()));
         }
         Err(error) => tracing::warn!(%error, "refused a connection of nobody knows whom"),
     }
+}
+
+/// What tests do is in a sandbox; what a session asks for would be done by us, outside of it. A process that this machine
+/// does not show, having the number 0, is in a container around us, and so below no keeper.
+#[cfg(target_os = "linux")]
+fn is_of_an_app(peer: &UCred) -> bool {
+    peer.pid()
+        .is_some_and(|pid| pid != 0 && keeper::keeps(Pid::from_raw(pid)))
+}
+
+/// Elsewhere there is no sandbox.
+#[cfg(not(target_os = "linux"))]
+fn is_of_an_app(_: &UCred) -> bool {
+    false
 }
 
 async fn session(stream: UnixStream, supervisor: Supervisor, stop: CancellationToken) {
