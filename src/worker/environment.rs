@@ -74,8 +74,9 @@ const SECRETS: [&str; 33] = [
 /// Names that look like those and hold nothing secret; apps ask for them when they boot.
 const HARMLESS: [&str; 2] = ["AWS_REGION", "AWS_DEFAULT_REGION"];
 
-/// Where a browser puts what is left of a crash. Its usual place, in the home, is closed, and without one it does not start.
-const CRASH_DUMPS: &str = "BREAKPAD_DUMP_LOCATION";
+/// Where Chrome puts what is left of a crash, and profiles that nobody named. Its usual places, in the home, are closed, and
+/// without them it does not start.
+const OF_CHROME: [&str; 2] = ["BREAKPAD_DUMP_LOCATION", "CHROME_CONFIG_HOME"];
 
 /// macOS has no `C.UTF-8` before release 14; every release has this one.
 const UTF8_LOCALE_OF_MACOS: &str = "en_US.UTF-8";
@@ -103,13 +104,20 @@ pub fn without_secrets(mut vars: Variables, sandbox: &Sandbox) -> Variables {
     let on = sandbox.mode != Mode::Off;
     vars.retain(|name, _| !is_dropped(&name.to_string_lossy(), sandbox));
     if on {
-        let temporary = get(&vars, "TMPDIR").unwrap_or("/tmp").to_owned();
-        set_default(&mut vars, CRASH_DUMPS, &temporary);
+        let place = place_of_chrome(&vars);
+        OF_CHROME.iter().for_each(|name| set_default(&mut vars, name, &place));
     }
     for (name, value) in &sandbox.env.set {
         set(&mut vars, name, value);
     }
     vars
+}
+
+/// Of each user one, since nobody may write to another's. Chrome makes it.
+fn place_of_chrome(vars: &Variables) -> String {
+    let temporary = get(vars, "TMPDIR").unwrap_or("/tmp");
+    let user = get(vars, "USER").filter(|user| !user.contains('/')).unwrap_or("user");
+    format!("{temporary}/coatepec-chrome-{user}")
 }
 
 fn is_dropped(name: &str, sandbox: &Sandbox) -> bool {

@@ -309,3 +309,16 @@ fn variables_are_set_whatever_was_dropped() {
         Some("test")
     );
 }
+
+#[test]
+fn chrome_gets_a_place_that_it_may_write_to_unless_it_has_one_or_may_write_anywhere() {
+    let sandbox = |text: &str| Config::parse(text).unwrap().sandbox;
+    let of = |set: &[(&str, &str)], settings: &str| {
+        let vars = without_secrets(vars(set), &sandbox(settings));
+        ["BREAKPAD_DUMP_LOCATION", "CHROME_CONFIG_HOME"].map(|name| value(&vars, name).unwrap_or("none").to_owned())
+    };
+    assert_eq!(of(&[("USER", "ann")], ""), ["/tmp/coatepec-chrome-ann"; 2]);
+    assert_eq!(of(&[("TMPDIR", "/t")], ""), ["/t/coatepec-chrome-user"; 2]);
+    assert_eq!(of(&[("CHROME_CONFIG_HOME", "/c")], "")[1], "/c");
+    assert_eq!(of(&[("USER", "ann")], "sandbox: {mode: off}"), ["none"; 2]);
+}

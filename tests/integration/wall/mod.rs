@@ -2,6 +2,7 @@
 //! is off, so that each refusal is the wall's doing.
 
 mod attacker;
+mod browser;
 mod door;
 mod floor;
 mod network;
