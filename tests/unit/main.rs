@@ -37,6 +37,7 @@ mod ruby_side;
 mod sandbox;
 mod schema_file;
 mod schema_file_properties;
+mod security;
 mod selector;
 mod selector_disk;
 mod selector_properties;
