@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use tokio::net::unix::pipe;
-use tokio::task::spawn_blocking;
+use tokio::task::{spawn_blocking, yield_now};
 use tokio::time::timeout;
 
 use super::runs::Ongoing;
@@ -364,6 +364,8 @@ impl Watched {
             tokio::select! {
                 biased;
                 line = next_line(&mut self.events) => {
+                    // What was refused before this was said has been told by now, and is to be heard first.
+                    yield_now().await;
                     self.note_refusals(process.kept());
                     if let Some(event) = self.hear(line, process.kept(), ongoing) {
                         return event;
