@@ -28,6 +28,10 @@ pub enum Kind {
     /// The app failed, or did not answer, while it was asked about itself.
     ReadFailed,
     ReadTimedOut,
+    /// Git can't be asked what was changed.
+    GitUnavailable,
+    /// The repository has no commit of that name.
+    RefNotFound,
     /// No run of that id is kept.
     RunNotFound,
     /// There is nothing of that name and kind.
@@ -65,6 +69,8 @@ const ALL: &[Kind] = &[
     Kind::TableNotFound,
     Kind::JobNotFound,
     Kind::NoDatabase,
+    Kind::GitUnavailable,
+    Kind::RefNotFound,
     Kind::RunNotFound,
     Kind::Busy,
     Kind::Cancelled,
@@ -90,6 +96,8 @@ impl Kind {
             Kind::ReloadFailed => "reload_failed",
             Kind::ReadFailed => "read_failed",
             Kind::ReadTimedOut => "read_timed_out",
+            Kind::GitUnavailable => "git_unavailable",
+            Kind::RefNotFound => "ref_not_found",
             Kind::RunNotFound => "run_not_found",
             Kind::ControllerNotFound => "controller_not_found",
             Kind::ModelNotFound => "model_not_found",
@@ -135,6 +143,8 @@ impl Kind {
             | Kind::BootFailed
             | Kind::ReloadFailed
             | Kind::ReadFailed
+            | Kind::GitUnavailable
+            | Kind::RefNotFound
             | Kind::RunNotFound
             | Kind::ControllerNotFound
             | Kind::ModelNotFound

@@ -105,13 +105,19 @@ module Coatepec
       Threads.dump_on_signal(@records)
       limit_files
       notice_refusals if @request[:notice_refusals]
-      exit(Frameworks.load(@request.fetch(:framework)).run(@request, @records))
+      exit(run)
     rescue SystemExit
       Ending.over = true
       raise
     end
 
     private
+
+    def run
+      Frameworks.load(@request.fetch(:framework)).run(@request, @records)
+    ensure
+      LineCoverage.tell(@records) if @request[:coverage] && @records.ours?
+    end
 
     def notice_refusals
       refusals = Refusals.new
@@ -139,7 +145,16 @@ module Coatepec
       Dir.chdir(@request.fetch(:root))
       @records.emit("hello")
       Ending.install
+      count_lines if @request[:coverage]
       Run.new(@request, @records).call
+    end
+
+    private
+
+    # Before anything of the app is loaded.
+    def count_lines
+      Coatepec.load_part("line_coverage")
+      LineCoverage.start(@request[:coverage])
     end
   end
 end

@@ -169,7 +169,7 @@ module Coatepec
     end
 
     def examples
-      listener = MinitestListener.new(@records, @catalogue, fail_fast: @request[:fail_fast])
+      listener = MinitestListener.new(@records, @catalogue, @request)
       @reporter.reporters.unshift(listener)
       run_all
       @reporter.passed? ? 0 : 1
@@ -218,11 +218,12 @@ module Coatepec
   class MinitestListener < ::Minitest::AbstractReporter
     STOP = :coatepec_stop
 
-    def initialize(records, catalogue, fail_fast:)
+    def initialize(records, catalogue, request)
       super()
       @records = records
       @catalogue = catalogue
-      @fail_fast = fail_fast
+      @fail_fast = request[:fail_fast]
+      @coverage = LineCoverage if request[:coverage]
       @passed = true
     end
 
@@ -230,6 +231,7 @@ module Coatepec
 
     def prerecord(klass, name)
       @klass = klass
+      @coverage&.entering(@catalogue.test(klass, name).file)
       @since = Coatepec.clock
       @records.emit("example_started", **identity(name))
     end

@@ -110,6 +110,7 @@ module Coatepec
       @listener ||= RSpecListener.new(@records)
       @reporter = reporter = config.reporter
       reporter.register_listener(@listener, *RSpecListener::EVENTS)
+      reporter.register_listener(LineCoverage, :example_group_started) if @request[:coverage]
       listener = @listener
       reporter.define_singleton_method(:notify_non_example_exception) do |error, context|
         listener.outside_error(error, context)

@@ -2,6 +2,7 @@
 //! subcommand, Coatepec serves MCP over stdio.
 
 mod completions;
+mod concerned;
 mod control;
 mod doctor;
 pub mod init;
@@ -80,6 +81,7 @@ impl Floor {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Run),
+    For(concerned::For),
     Status(reading::Status),
     Routes(reading::Routes),
     Model(reading::Model),
@@ -166,6 +168,7 @@ fn execute(arguments: Arguments, terminal: Terminal) -> Result<ExitCode> {
             serve::serve(&context.site()?, manner).map(|()| ExitCode::SUCCESS)
         }
         Some(Command::Run(arguments)) => run::run(&arguments, &context),
+        Some(Command::For(arguments)) => concerned::concerned(&arguments, &context),
         Some(Command::Status(arguments)) => reading::status(&arguments, &context),
         Some(Command::Routes(arguments)) => reading::routes(&arguments, &context),
         Some(Command::Model(arguments)) => reading::model(&arguments, &context),

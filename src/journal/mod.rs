@@ -9,6 +9,8 @@ pub mod file;
 
 pub mod time;
 
+pub mod touched;
+
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 

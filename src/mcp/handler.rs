@@ -27,7 +27,8 @@ use super::schema;
 use super::subscriptions::{Listener, Subscriptions};
 use super::tasks;
 use super::tools::{
-    self, FlakyCheck, NoArguments, Reading, Restarted, RunResult, Running, RuntimeStatus, SpecList, SpecRun, parse,
+    self, FlakyCheck, NoArguments, Reading, Restarted, RunResult, Running, RuntimeStatus, SpecFor, SpecList, SpecRun,
+    parse,
 };
 use super::{HURRY, RUN_ID};
 use crate::error::{Error, Kind, Result};
@@ -95,6 +96,10 @@ impl Handler {
             tools::SPEC_LIST => {
                 let input: SpecList = parse(arguments)?;
                 success(&self.supervisor.list(input.into(), caller.cancel).await?)
+            }
+            tools::SPEC_FOR => {
+                let input: SpecFor = parse(arguments)?;
+                success(&self.supervisor.concern(input.into()).await?)
             }
             tools::FLAKY => {
                 let input: FlakyCheck = parse(arguments)?;

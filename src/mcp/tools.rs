@@ -23,6 +23,8 @@ use crate::run::progress::Progress;
 use crate::run::report::{FailureReport, Report};
 use crate::supervisor::board::Status;
 use crate::supervisor::call::RunArguments;
+use crate::supervisor::concern::ConcernArguments;
+use crate::supervisor::coverage::Scope;
 use crate::supervisor::flaky::FlakyArguments;
 use crate::supervisor::listing::ListArguments;
 use crate::supervisor::results::StreamName;
@@ -32,6 +34,7 @@ pub(super) const SPEC_RUN: &str = "rails_spec_run";
 /// Accepted for `rails_spec_run`, and not listed.
 pub(super) const SPEC_RUN_ALIAS: &str = "rails_test_run";
 pub(super) const SPEC_LIST: &str = "rails_spec_list";
+pub(super) const SPEC_FOR: &str = "rails_spec_for";
 pub(super) const FLAKY: &str = "rails_spec_flaky_check";
 /// Accepted for `rails_spec_flaky_check`, and not listed.
 pub(super) const FLAKY_ALIAS: &str = "rails_test_flaky_check";
@@ -50,7 +53,8 @@ Read `outcome` first: only `passed` means that everything selected ran and passe
 selector that runs exactly that example, and `backtrace` with the app's frames first. `command` is what a person would \
 type. Selectors are relative to the app: `spec/models/user_spec.rb`, `spec/models/user_spec.rb:12:40`, \
 `spec/models/user_spec.rb[1:2]`, `test/models/user_test.rb#test_name`, `spec/models`; `@failed` and `@last` stand for the last \
-failures and the last selection.
+failures and the last selection. rails_spec_for says which specs your changes concern; \
+`coverage: \"lines\"`, which of your changed lines a run executed (with `coverage_files`, which lines of these).
 
 rails_routes, rails_model and their like answer from the running app while specs run, and are never older than the files. \
 Lists are paged: `limit`, and `offset` with the `next_offset` of the page before. There is no console, no SQL, no shell and no \
@@ -76,9 +80,18 @@ pub(super) struct SpecRun {
     include_stdout: Option<IncludeStdout>,
     /// `never`: a fresh process.
     fork: Option<Fork>,
+    // Explained in the instructions.
+    coverage: Option<Coverage>,
+    coverage_files: Option<Vec<String>>,
     /// Then answer `running`. Default 45.
     #[schemars(range(min = 0, max = 900))]
     pub(super) wait_seconds: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Coverage {
+    Lines,
 }
 
 /// Arguments of `rails_run_result`.
@@ -142,6 +155,14 @@ pub(super) struct SpecList {
     /// Default 100.
     #[schemars(range(min = 1, max = 500))]
     limit: Option<usize>,
+}
+
+/// Arguments of `rails_spec_for`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SpecFor {
+    files: Option<Vec<String>>,
+    since: Option<String>,
 }
 
 /// Arguments of `rails_spec_flaky_check`.
@@ -251,6 +272,11 @@ impl From<SpecRun> for RunArguments {
             include_passing: input.include_passing,
             include_stdout: input.include_stdout,
             fork: input.fork,
+            coverage: match (input.coverage, input.coverage_files) {
+                (_, Some(files)) => Some(Scope::Files(files)),
+                (Some(Coverage::Lines), None) => Some(Scope::Changed),
+                (None, None) => None,
+            },
             ..RunArguments::default()
         }
     }
@@ -266,6 +292,15 @@ impl From<SpecList> for ListArguments {
             },
             offset: input.offset,
             limit: input.limit,
+        }
+    }
+}
+
+impl From<SpecFor> for ConcernArguments {
+    fn from(input: SpecFor) -> Self {
+        ConcernArguments {
+            files: input.files.unwrap_or_default(),
+            since: input.since,
         }
     }
 }
@@ -299,7 +334,7 @@ pub(super) fn listed(name: &str) -> &str {
 /// Whether there is a tool of this name, listed or not.
 pub(super) fn exists(name: &str) -> bool {
     listed(name) != name
-        || [SPEC_RUN, SPEC_LIST, FLAKY, RESULT, STATUS, RESTART].contains(&name)
+        || [SPEC_RUN, SPEC_LIST, SPEC_FOR, FLAKY, RESULT, STATUS, RESTART].contains(&name)
         || Reading::named(name).is_some()
 }
 
@@ -331,6 +366,15 @@ pub(super) fn all() -> Vec<Tool> {
                 schema::of_named_fields(&[("total", "integer"), ("examples", "array"), ("next_offset", "integer")]),
             ),
             reads_only("List specs"),
+        ),
+        tool(
+            SPEC_FOR,
+            "Which specs `files`, or changes since a Git ref (HEAD), concern: `paths` to run.",
+            (
+                schema::of_input::<SpecFor>(),
+                schema::of_named_fields(&[("files", "integer"), ("runs", "array"), ("unmatched", "array")]),
+            ),
+            reads_only("Specs for"),
         ),
         tool(
             FLAKY,

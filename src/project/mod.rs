@@ -3,13 +3,17 @@
 //! `selector` says what may run. It sees the disk only through `tree`, so that its rules can be tested
 //! with tables; `disk` and `beneath` are the real one.
 
+pub mod app_file;
 #[cfg(target_os = "linux")]
 pub mod beneath;
 pub mod changes;
+pub mod concerned;
+pub mod diff;
 pub mod disk;
 mod expand;
 mod framework;
 pub mod glob;
+pub mod lines;
 mod merge;
 mod near;
 pub mod overview;
@@ -28,6 +32,7 @@ use crate::config::{self, Config};
 use crate::error::{Error, Kind, Result};
 
 pub use framework::Framework;
+pub use lines::Lines;
 pub use refusal::Refusal;
 pub use roots::Rules;
 pub use selector::{Selection, Selector, Skipped, select, select_told};

@@ -146,7 +146,7 @@ fn well_formed(text: &str, root: &Path) -> Result<(), Refusal> {
 
 /// The path without `.` and doubled slashes; nothing if it has `..`, even where that would lead back
 /// below the root: through a link it leads elsewhere than it seems to.
-fn normal(path: &str) -> Option<String> {
+pub(super) fn normal(path: &str) -> Option<String> {
     let names = path.split('/').filter(|name| !matches!(*name, "" | "."));
     let names: Vec<&str> = names.collect();
     (!names.contains(&"..")).then(|| names.join("/"))

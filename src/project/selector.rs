@@ -22,9 +22,9 @@ use super::suffix::Filter;
 use super::tree::{Found, Tree};
 
 #[cfg(target_os = "linux")]
-use super::beneath::Beneath as Disk;
+pub(super) use super::beneath::Beneath as Disk;
 #[cfg(not(target_os = "linux"))]
-use super::disk::Disk;
+pub(super) use super::disk::Disk;
 
 /// Selectors in one call.
 pub const MAX_SELECTORS: usize = 100;

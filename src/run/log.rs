@@ -2,8 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::coverage::CoverageLog;
 use crate::worker::protocol::{
-    ExampleFinished, ExampleStatus, Failure, Identity, ListedExample, Record, RunEvent, Started, ThreadDump,
+    CoveredFile, ExampleFinished, ExampleStatus, Failure, Identity, ListedExample, Record, RunEvent, Started,
+    ThreadDump,
 };
 
 /// Bytes of records after which details are dropped.
@@ -30,6 +32,7 @@ pub struct RunLog {
     pub messages: Vec<String>,
     pub threads: Option<Vec<ThreadDump>>,
     pub coverage_skipped: bool,
+    pub coverage: CoverageLog,
     /// What a listing found, as far as there was room for it.
     pub listed: Vec<ListedExample>,
     /// Nothing was run: its code had seen other tables.
@@ -170,6 +173,14 @@ impl RunLog {
             RunEvent::CoverageSkipped {} => self.coverage_skipped = true,
             // Whoever knows what is granted listens to it.
             RunEvent::FilesRefused { .. } => {}
+            RunEvent::Covered { lines, broken } => {
+                self.coverage.covered.extend(lines);
+                self.coverage.broken = broken.or(self.coverage.broken.take());
+            }
+            RunEvent::Touched { test, files } => {
+                let touched = files.into_iter().map(|file| (test.clone(), file));
+                self.coverage.touched.extend(touched);
+            }
             RunEvent::Threads { threads } => self.threads = Some(threads),
         }
     }
@@ -210,7 +221,16 @@ pub(crate) fn weight(event: &RunEvent) -> usize {
         RunEvent::OutsideError { failure, .. } => bytes_of(failure),
         RunEvent::Selected { ids } | RunEvent::Started(Started { ids, .. }) => ids.iter().map(String::len).sum(),
         RunEvent::Listed { examples } => examples.iter().map(|listing| listing.example.description.len()).sum(),
+        RunEvent::Covered { lines, .. } => lines.iter().map(CoveredFile::weight).sum(),
+        RunEvent::Touched { files, .. } => files.iter().map(String::len).sum(),
         _ => 0,
+    }
+}
+
+impl CoveredFile {
+    fn weight(&self) -> usize {
+        let ranges = [&self.executed, &self.missed];
+        self.path.len() + ranges.into_iter().flatten().map(String::len).sum::<usize>()
     }
 }
 
@@ -240,6 +260,14 @@ fn strip(event: &mut RunEvent) -> bool {
         }
         RunEvent::Listed { examples } => {
             examples.clear();
+            false
+        }
+        RunEvent::Covered { lines, .. } => {
+            lines.clear();
+            false
+        }
+        RunEvent::Touched { files, .. } => {
+            files.clear();
             false
         }
         // Without them the count decides.

@@ -3,6 +3,7 @@
 pub mod advice;
 pub mod blocked;
 pub mod command;
+pub mod coverage;
 pub mod denylist;
 pub mod flaky;
 pub mod log;

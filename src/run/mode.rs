@@ -32,6 +32,8 @@ pub struct ForkFacts {
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
     pub fork: Fork,
+    /// Lines are counted.
+    pub coverage: bool,
     pub config: &'a Config,
     /// Forked runs of this boot that crashed in a row.
     pub crashes: u32,
@@ -47,6 +49,9 @@ pub enum Decision {
 impl Wanted<'_> {
     /// What can be decided without asking the process.
     pub fn early(&self) -> Option<Decision> {
+        if self.coverage {
+            return Some(spawn(Mode::Spawn, "`coverage` counts from the first line on"));
+        }
         if self.fork == Fork::Never {
             return Some(spawn(Mode::Spawn, "asked for with `fork: never`"));
         }

@@ -1,6 +1,7 @@
 //! From what happened to what is to be reported of it.
 
 use super::call::Checked;
+use super::coverage::Measuring;
 use super::execute::Ran;
 use super::warm::{Prepared, Problem};
 use crate::project::Framework;
@@ -23,6 +24,7 @@ pub(super) struct Attempt {
     /// Seconds before it was this call's turn, and for its database.
     pub(super) waited: f64,
     pub(super) crashed_fork: Option<CrashedFork>,
+    pub(super) measuring: Option<Measuring>,
     pub(super) end: std::result::Result<Ran, Problem>,
 }
 
@@ -34,6 +36,7 @@ pub(super) fn facts(id: RunId, call: &Checked, attempt: Attempt) -> Facts {
         prepared,
         waited,
         crashed_fork,
+        measuring,
         end,
     } = attempt;
     let base = Facts {
@@ -66,9 +69,13 @@ pub(super) fn facts(id: RunId, call: &Checked, attempt: Attempt) -> Facts {
         refused: Refusals::default(),
         stood_for: call.stood_for.clone(),
         ahead: 0,
+        coverage: None,
     };
     match end {
-        Ok(ran) => ran_facts(call, base, ran),
+        Ok(ran) => Facts {
+            coverage: measuring.map(|measuring| measuring.report(call.root(), &ran.log.coverage)),
+            ..ran_facts(call, base, ran)
+        },
         Err(problem) => problem_facts(base, problem),
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use super::coverage::{self, Scope};
 use super::history::History;
 use super::runs::{Ongoing, Served};
 use super::setup::{Setup, Site};
@@ -31,6 +32,7 @@ pub struct RunArguments {
     pub include_passing: Option<bool>,
     pub include_stdout: Option<IncludeStdout>,
     pub fork: Option<Fork>,
+    pub coverage: Option<Scope>,
     /// Tell what there is, and run nothing.
     pub list: bool,
     /// The selectors are from a report of ours, and there may be many.
@@ -52,6 +54,8 @@ pub struct Checked {
     pub limits: Limits,
     pub view: View,
     pub fork: Fork,
+    /// Of what lines are to be told.
+    pub coverage: Option<Scope>,
     /// Lines that were named and are behind the end of their file.
     pub beyond: Vec<Beyond>,
 }
@@ -104,6 +108,7 @@ impl Checked {
             .map_err(|refusals| refused(&refusals))?;
         check_combination(&arguments, &selection)?;
         let fork = arguments.fork.unwrap_or(config.fork);
+        let coverage = coverage::scope(&setup.project.root, &arguments)?;
         let beyond = beyond(&setup.project.root, &selection);
         let view = view(config, &arguments);
         Ok(Checked {
@@ -117,6 +122,7 @@ impl Checked {
             limits,
             view,
             fork,
+            coverage,
             beyond,
         })
     }

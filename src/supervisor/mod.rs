@@ -7,10 +7,13 @@ mod account;
 pub mod board;
 pub mod booted;
 pub mod call;
+pub mod concern;
+pub mod coverage;
 mod cut;
 mod demand;
 pub mod execute;
 pub mod flaky;
+mod git;
 pub mod history;
 mod lease;
 pub mod listing;
@@ -50,6 +53,7 @@ use crate::run::paths::Paths;
 use crate::run::report::{FailureReport, Report};
 use board::{Defaults, Status};
 use call::{Checked, Queued, RunArguments};
+use concern::{ConcernArguments, ConcernReport};
 use demand::Wish;
 use flaky::{FlakyArguments, FlakyReport};
 use listing::{ListArguments, ListReport};
@@ -119,6 +123,16 @@ impl Supervisor {
     /// As of [`Supervisor::run`].
     pub async fn list(&self, arguments: ListArguments, cancel: CancellationToken) -> Result<ListReport> {
         listing::list(self, arguments, cancel).await
+    }
+
+    /// Tells which tests changed files concern. Nothing is booted for it.
+    ///
+    /// # Errors
+    /// What is wrong with the call or the settings; Git, where it has to be asked.
+    pub async fn concern(&self, arguments: ConcernArguments) -> Result<ConcernReport> {
+        let site = self.site.clone();
+        let setup = spawn_blocking(move || Setup::at(&site)).await.map_err(panicked)??;
+        concern::concern(setup, arguments).await
     }
 
     /// Has what was named run, or finds the run of the very same that is waiting or under way, if it is of the files as

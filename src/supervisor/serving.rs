@@ -3,6 +3,7 @@
 use super::account::Attempt;
 use super::board::Board;
 use super::call::{Checked, Queued, RunArguments};
+use super::coverage::Measuring;
 use super::execute::{self, NotStarted, Ran};
 use super::lease::Lease;
 use super::lock::Locks;
@@ -41,6 +42,7 @@ impl<'a> Serving<'a> {
         let checked = &self.call.checked;
         Wanted {
             fork: checked.fork,
+            coverage: checked.coverage.is_some(),
             config: &checked.setup.config,
             crashes,
             macos: cfg!(target_os = "macos"),
@@ -65,6 +67,15 @@ impl<'a> Serving<'a> {
         execute::forked(&lease.zygote, warm, request, checked.limits, self.call.ongoing()).await
     }
 
+    /// What is counted in it, if anything is.
+    pub(super) async fn measuring(&self) -> Option<Measuring> {
+        let checked = &self.call.checked;
+        match &checked.coverage {
+            Some(scope) => Some(Measuring::of(&checked.setup, scope).await),
+            None => None,
+        }
+    }
+
     /// For a fresh process; `databases` if they are known.
     pub(super) async fn lock(&mut self, databases: Option<&[String]>) -> std::result::Result<(), Problem> {
         let taken = self.locks.take(self.call.checked.root(), databases).await;
@@ -84,6 +95,7 @@ impl<'a> Serving<'a> {
             prepared: self.prepared,
             waited,
             crashed_fork: None,
+            measuring: None,
             end,
         }
     }
@@ -128,6 +140,7 @@ pub(super) fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunReques
         seed,
         fail_fast: fail_fast.unwrap_or(false),
         list: call.arguments.list,
+        coverage: None,
         max_file_bytes: call.limits.file,
         notice_refusals: call.setup.config.sandbox.mode != SandboxMode::Off,
         ask_tables: false,

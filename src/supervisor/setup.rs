@@ -7,6 +7,7 @@ use crate::config::sandbox::Mode;
 use crate::config::{Config, FILE, Sandbox};
 use crate::error::{Error, Kind, Result};
 use crate::project::{Framework, Project, Rules};
+use crate::sandbox::Policy;
 use crate::sandbox::floor;
 use crate::sandbox::grants::Disk;
 use crate::sandbox::rules::{self, Place};
@@ -82,16 +83,34 @@ impl Setup {
     pub fn plan(&self) -> Result<Plan> {
         let all: Variables = environment::clean(std::env::vars_os());
         let ruby = ruby::resolve(&self.project.root, &all, self.config.ruby_command.as_deref())?;
-        let sandbox = &self.config.sandbox;
-        let place = Place::here(&self.project.root);
-        place.make_missing(sandbox);
+        Place::here(&self.project.root).make_missing(&self.config.sandbox);
+        let Confined { root, env, policy } = self.confined();
         Ok(Plan {
-            root: self.project.root.clone(),
+            root,
             ruby,
-            env: environment::without_secrets(all, sandbox),
-            policy: rules::policy(sandbox, &place),
+            env,
+            policy,
         })
     }
+
+    /// What any program of this app gets.
+    pub(super) fn confined(&self) -> Confined {
+        let sandbox = &self.config.sandbox;
+        let all: Variables = environment::clean(std::env::vars_os());
+        Confined {
+            root: self.project.root.clone(),
+            env: environment::without_secrets(all, sandbox),
+            policy: rules::policy(sandbox, &Place::here(&self.project.root)),
+        }
+    }
+}
+
+/// Where a program runs, with which environment, and what it may do.
+#[derive(Debug, Clone)]
+pub(super) struct Confined {
+    pub(super) root: PathBuf,
+    pub(super) env: Variables,
+    pub(super) policy: Policy,
 }
 
 /// The settings that a tree is made with.

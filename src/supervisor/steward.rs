@@ -11,6 +11,7 @@ use super::account::{self, Attempt};
 use super::board::{self, Board};
 use super::booted::Booted;
 use super::call::{Checked, Queued};
+use super::coverage::Measuring;
 use super::demand::Demand;
 use super::execute::{self, NotStarted, Ran};
 use super::history::History;
@@ -32,7 +33,7 @@ use crate::run::outcome::End;
 use crate::run::paths::Paths;
 use crate::run::report::{CrashedFork, Facts, Mode};
 use crate::run::results::{self, Results};
-use crate::worker::protocol::ProcessMode;
+use crate::worker::protocol::{ProcessMode, RunRequest};
 
 /// How often a run is tried that never began, because the zygote was gone by then.
 const STARTS: u32 = 3;
@@ -323,7 +324,11 @@ impl Steward {
         self.warm.lock().await.give_up_ports().await;
         serving.call.ongoing().begin();
         self.board.running(serving.id);
-        let request = serving::request(serving.id, &serving.call.checked, ProcessMode::Spawn);
+        let measuring = serving.measuring().await;
+        let request = RunRequest {
+            coverage: measuring.as_ref().map(Measuring::paths),
+            ..serving::request(serving.id, &serving.call.checked, ProcessMode::Spawn)
+        };
         let limits = Limits {
             deadline,
             ..serving.call.checked.limits
@@ -331,7 +336,13 @@ impl Steward {
         match execute::spawned(&plan, &request, limits, serving.call.ongoing()).await {
             Ok(ran) => {
                 self.databases = Some(ran.log.databases.clone()).filter(|names| !names.is_empty());
-                Ok(serving.ended(mode, reason, Ok(ran)))
+                if let Some(measuring) = &measuring {
+                    measuring.learn(&serving.call.checked, &ran.log).await;
+                }
+                Ok(Attempt {
+                    measuring,
+                    ..serving.ended(mode, reason, Ok(ran))
+                })
             }
             Err(NotStarted::Refused(reason) | NotStarted::Lost(reason)) => Err(not_started(&reason)),
             Err(NotStarted::Outdated) => Err(not_started("a fresh process found itself outdated")),

@@ -31,6 +31,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("worker/guard.rb", include_str!("../../worker/guard.rb")),
     ("worker/held.rb", include_str!("../../worker/held.rb")),
     ("worker/json.rb", include_str!("../../worker/json.rb")),
+    ("worker/line_coverage.rb", include_str!("../../worker/line_coverage.rb")),
     (
         "worker/memory_database.rb",
         include_str!("../../worker/memory_database.rb"),

@@ -77,6 +77,9 @@ pub struct RunRequest {
     pub fail_fast: bool,
     /// Load the files and tell what they hold; run nothing.
     pub list: bool,
+    /// The files of which it shall tell what lines were executed, relative to the root; none if nothing is to be counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Vec<String>>,
     /// The largest file that a process of the run may write, in bytes.
     pub max_file_bytes: u64,
     /// Whether to notice files that can't be had although their permissions allow it.
@@ -344,10 +347,31 @@ pub enum RunEvent {
     },
     /// A coverage tool was there and was silenced.
     CoverageSkipped {},
+    /// Lines that were executed, or why they can't be told. There may be several of these.
+    Covered {
+        lines: Vec<CoveredFile>,
+        #[serde(default)]
+        broken: Option<String>,
+    },
+    /// Files of the app of which the tests of a file executed lines.
+    Touched {
+        test: String,
+        files: Vec<String>,
+    },
     /// Asked for at the deadline.
     Threads {
         threads: Vec<ThreadDump>,
     },
+}
+
+/// Ranges of lines, `3-7,12`; without them it is no Ruby that can be compiled.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct CoveredFile {
+    pub path: String,
+    #[serde(default)]
+    pub loaded: bool,
+    pub executed: Option<String>,
+    pub missed: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]

@@ -1,9 +1,9 @@
 //! What `coatepec run` decides: exit codes, and which specs a save concerns; and what is wrong with a command line.
 
-use coatepec::cli::run::concerned::concerned;
 use coatepec::cli::run::exit::exit_code;
 use coatepec::cli::{definition, usage};
 use coatepec::error::Kind;
+use coatepec::project::concerned::concerned;
 use coatepec::run::outcome::Outcome;
 
 const FILES: [&str; 8] = [
@@ -75,7 +75,11 @@ fn saved_code_runs_what_is_named_after_it() {
     check(
         &["app/views/widgets/show.html.erb"],
         &["spec"],
-        &["spec/views/widgets/show.html_spec.rb"],
+        &[
+            "spec/controllers/widgets_controller_spec.rb",
+            "spec/requests/widgets_spec.rb",
+            "spec/views/widgets/show.html_spec.rb",
+        ],
     );
 }
 

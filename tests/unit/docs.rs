@@ -11,6 +11,7 @@ use coatepec::error::Kind;
 use coatepec::run::outcome::Outcome;
 use coatepec::run::report::Report;
 use coatepec::supervisor::board::Status;
+use coatepec::supervisor::concern::ConcernReport;
 use regex::Regex;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -156,12 +157,14 @@ fn reference() -> String {
             "rails_run_result" => {
                 "\nThe result is a [report](#report), as of `rails_spec_run`; with `output`, a page of what the run printed.\n".to_owned()
             }
+            "rails_spec_for" => "\nThe result tells [concerned tests](#concerned-tests).\n".to_owned(),
             "rails_runtime_status" => "\nThe result is the [status](#status).\n".to_owned(),
             _ => fields("Result", &tool["outputSchema"]),
         };
     }
     text += &results::<Report>("Report");
     text += &results::<Status>("Status");
+    text += &results::<ConcernReport>("Concerned tests");
     text
 }
 

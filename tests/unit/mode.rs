@@ -12,6 +12,7 @@ fn names(names: &[&str]) -> Vec<String> {
 fn decide(config: &Config, fork: Fork, macos: bool, facts: &ForkFacts) -> Decision {
     let wanted = Wanted {
         fork,
+        coverage: false,
         config,
         crashes: 0,
         macos,
@@ -174,11 +175,28 @@ fn after_so_many_crashes_in_a_row_this_boot_is_not_forked_any_more() {
     for (crashes, fork) in [(STRIKES - 1, true), (STRIKES, false), (STRIKES + 1, false)] {
         let wanted = Wanted {
             fork: Fork::Auto,
+            coverage: false,
             config: &config,
             crashes,
             macos: false,
         };
         let decision = wanted.decide(&ForkFacts::default());
         assert_eq!(decision == Decision::Fork, fork, "{crashes}: {decision:?}");
+    }
+}
+
+#[test]
+fn lines_are_counted_in_a_fresh_process_whatever_the_project_says() {
+    let config = Config::default();
+    for fork in [Fork::Auto, Fork::Always, Fork::Never] {
+        let wanted = Wanted {
+            fork,
+            coverage: true,
+            config: &config,
+            crashes: 0,
+            macos: false,
+        };
+        let decision = wanted.decide(&ForkFacts::default());
+        assert!(matches!(&decision, Decision::Spawn { mode: Mode::Spawn, reason } if reason.contains("coverage")));
     }
 }

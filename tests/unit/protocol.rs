@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use coatepec::run::log::RunLog;
 use coatepec::run::outcome::{End, Outcome, Stop, judge};
 use coatepec::worker::protocol::{
-    Answer, Ask, Chosen, Envelope, ExampleFinished, ExampleStatus, Facts, Failure, Filters, Framework, GemProbe,
-    Identity, Inputs, ListedExample, Listing, Location, ProcessMode, Ready, Record, Reloaded, RunEvent, RunRequest,
-    Started, ThreadDump, Told, Traces, VERSION, Versions,
+    Answer, Ask, Chosen, CoveredFile, Envelope, ExampleFinished, ExampleStatus, Facts, Failure, Filters, Framework,
+    GemProbe, Identity, Inputs, ListedExample, Listing, Location, ProcessMode, Ready, Record, Reloaded, RunEvent,
+    RunRequest, Started, ThreadDump, Told, Traces, VERSION, Versions,
 };
 
 use crate::told::failure;
@@ -523,6 +523,33 @@ fn a_listing_tells_examples_with_their_tags_and_runs_none() {
 }
 
 #[test]
+fn a_run_that_is_measured_tells_lines_and_who_executed_them() {
+    let files = all!(events("covering"), RunEvent::Covered { lines, .. } => lines).concat();
+    let told = |file: &CoveredFile| {
+        (
+            file.path.clone(),
+            file.loaded,
+            file.executed.clone(),
+            file.missed.clone(),
+        )
+    };
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        files.iter().map(told).collect::<Vec<_>>(),
+        [
+            ("app/models/cart.rb".to_owned(), true, text("3"), text("")),
+            ("config/environment.rb".to_owned(), false, text(""), text("4-5,7-9,12")),
+            ("spec/gone_spec.rb".to_owned(), false, None, None),
+        ]
+    );
+    let touched = all!(events("covering"), RunEvent::Touched { test, files } => (test, files));
+    assert_eq!(
+        touched,
+        [("spec/covering_spec.rb".to_owned(), texts(&["app/models/cart.rb"]))]
+    );
+}
+
+#[test]
 fn a_hanging_run_tells_where() {
     let threads = all!(events("hanging"), RunEvent::Threads { threads } => threads);
     assert_eq!(
@@ -567,6 +594,7 @@ fn each_run_has_the_outcome_that_it_should() {
             Outcome::Incomplete,
             "the test framework came to its end, and 2 of the selected examples never ran",
         ),
+        ("covering", End::Exited(0), None, Outcome::Passed, ""),
         ("forking", End::Exited(0), None, Outcome::Passed, ""),
         ("failing", End::Exited(1), None, Outcome::Failed, ""),
         (
@@ -672,6 +700,7 @@ fn asked() -> Vec<(&'static str, Vec<Question>)> {
             seed: None,
             fail_fast: false,
             list: false,
+            coverage: None,
             max_file_bytes: 4 << 30,
             notice_refusals: true,
             ask_tables: true,
@@ -747,7 +776,7 @@ fn every_message_is_in_a_transcript() {
     assert_eq!(said.len(), 15, "{said:?}");
     let of_runs = all().filter(|name| lines(name).iter().all(|line| is(line, "e")));
     let happened: BTreeSet<&str> = of_runs.flat_map(events).map(|event| name_of_event(&event)).collect();
-    assert_eq!(happened.len(), 15, "{happened:?}");
+    assert_eq!(happened.len(), 17, "{happened:?}");
     let asked: BTreeSet<&str> = asked()
         .iter()
         .flat_map(|(_, asked)| asked)
@@ -790,6 +819,8 @@ fn name_of_event(event: &RunEvent) -> &'static str {
         RunEvent::Exit { .. } => "exit",
         RunEvent::Databases { .. } => "databases",
         RunEvent::CoverageSkipped {} => "coverage_skipped",
+        RunEvent::Covered { .. } => "covered",
+        RunEvent::Touched { .. } => "touched",
         RunEvent::Outdated {} => "outdated",
         RunEvent::FilesRefused { .. } => "files_refused",
         RunEvent::Threads { .. } => "threads",

@@ -36,6 +36,11 @@ class TranscriptsTest < Minitest::Test
     assert_run("hanging", events)
   end
 
+  def test_a_run_that_is_measured
+    coverage = %w[app/models/cart.rb config/environment.rb spec/gone_spec.rb]
+    assert_run("covering", spawned("covering_spec.rb", coverage: coverage))
+  end
+
   def test_a_listing = assert_run("listing", spawned("passing_spec.rb", list: true))
 
   def test_a_run_of_minitest

@@ -1,6 +1,8 @@
 //! From data to text for people. Pure: whether there is a terminal, how wide it is and what time it is are arguments.
 
 pub mod checkup;
+pub mod concerned;
+pub mod coverage;
 pub mod data;
 pub mod diff;
 pub mod error;

@@ -1,5 +1,6 @@
 //! A run that is over, for people: what failed, what else is to be known, and one line that says it all.
 
+use super::coverage;
 use super::diff;
 use super::style::{Style, harmless};
 use super::words::of_shell;
@@ -32,6 +33,10 @@ pub fn body(report: &Report, excerpt: &dyn Fn(&str) -> String, style: Style) -> 
         let title = format!("thread {} ({})", harmless(&thread.name), harmless(&thread.status));
         text += &titled(&style.yellow(&title), &frames(&thread.backtrace, style));
     }
+    text += &report
+        .coverage
+        .as_ref()
+        .map_or(String::new(), |covered| coverage::told(covered, style));
     text += &output("stdout", report.stdout.as_ref(), style);
     text += &output("stderr", report.stderr.as_ref(), style);
     text + &remarks(report, style)

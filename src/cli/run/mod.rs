@@ -1,6 +1,5 @@
 //! `coatepec run`: runs tests as an agent would, and shows a person what happens.
 
-pub mod concerned;
 pub mod exit;
 mod follow;
 mod told;
@@ -45,6 +44,12 @@ pub(super) struct Run {
     /// Whether to fork the warm process
     #[arg(long, value_name = "WHEN", value_parser = ["auto", "always", "never"])]
     fork: Option<String>,
+    /// Tell which of the lines that differ from the last commit were executed
+    #[arg(long)]
+    coverage: bool,
+    /// Tell which lines of this file were executed; may be given several times
+    #[arg(long, value_name = "FILE")]
+    coverage_file: Vec<String>,
     /// Run again what a save concerns, until Ctrl-C
     #[arg(long, conflicts_with_all = ["json", "junit"])]
     watch: bool,
@@ -101,6 +106,10 @@ fn usual(root: &Path) -> Result<String> {
     })
 }
 
+fn listed(names: &[String]) -> Option<Value> {
+    (!names.is_empty()).then(|| json!(names))
+}
+
 /// What all runs of one command have in common.
 struct Job<'a> {
     arguments: &'a Run,
@@ -142,6 +151,8 @@ impl Job<'_> {
             ("fail_fast", arguments.fail_fast.then_some(true.into())),
             ("timeout_seconds", arguments.timeout.map(Value::from)),
             ("fork", arguments.fork.clone().map(Value::from)),
+            ("coverage", arguments.coverage.then_some("lines".into())),
+            ("coverage_files", listed(&arguments.coverage_file)),
             ("include_passing", arguments.junit.is_some().then_some(true.into())),
         ];
         for (name, value) in optional {

@@ -9,8 +9,9 @@ use notify::event::EventKind;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::{Job, concerned, exit};
+use super::{Job, exit};
 use crate::error::{Error, Kind, Result};
+use crate::project::concerned;
 
 /// An editor saves in several steps, and a checkout changes many files: how long it must be quiet.
 const QUIET: Duration = Duration::from_millis(100);

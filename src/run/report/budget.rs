@@ -8,6 +8,7 @@ use super::{
     Stream, ThreadReport,
 };
 use crate::run::blocked::Refused;
+use crate::run::coverage::{CoverageReport, FileCoverage};
 use crate::run::output::middle_left_out;
 
 /// What grows, each by itself.
@@ -198,6 +199,7 @@ impl Shaper {
             not_run: self.list(&whole.not_run, |cut| &mut cut.not_run, |_, id| id.clone()),
             pending: self.list(&whole.pending, |cut| &mut cut.pending, Shaper::pending),
             passing: self.list(&whole.passing, |cut| &mut cut.passing, Shaper::example),
+            coverage: whole.coverage.as_ref().map(|coverage| self.coverage(coverage)),
             stdout: whole.stdout.as_ref().map(|stream| self.stream(stream)),
             stderr: whole.stderr.as_ref().map(|stream| self.stream(stream)),
             crashed_fork: whole.crashed_fork.as_ref().map(|crash| self.crash(crash)),
@@ -280,6 +282,33 @@ impl Shaper {
         let (told, untold) = whole.split_at(shown);
         self.cut.bytes += untold.iter().map(String::len).sum::<usize>();
         told.iter().map(|frame| self.text(frame, LINE)).collect()
+    }
+
+    fn coverage(&mut self, whole: &CoverageReport) -> CoverageReport {
+        let files = self.list(&whole.files, |cut| &mut cut.other, Shaper::covered);
+        CoverageReport {
+            files,
+            unmeasured: self.list(&whole.unmeasured, |cut| &mut cut.other, |_, file| file.clone()),
+            ..whole.clone()
+        }
+    }
+
+    fn covered(&mut self, whole: &FileCoverage) -> FileCoverage {
+        FileCoverage {
+            executed: self.ranges(&whole.executed),
+            not_executed: self.ranges(&whole.not_executed),
+            ..whole.clone()
+        }
+    }
+
+    /// The first of them; the others are counted.
+    fn ranges(&mut self, whole: &str) -> String {
+        let room = self.at(Part::Texts);
+        let ends = whole.match_indices(',').map(|(at, _)| at).chain([whole.len()]);
+        let end = ends.take_while(|at| *at <= room).last().unwrap_or(0);
+        let untold = whole[end..].split(',').filter(|range| !range.is_empty());
+        self.cut.other += untold.count();
+        whole[..end].to_owned()
     }
 
     fn thread(&mut self, whole: &ThreadReport) -> ThreadReport {

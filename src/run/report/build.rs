@@ -69,6 +69,7 @@ impl Builder<'_> {
             not_run,
             pending,
             passing,
+            coverage: facts.coverage.clone(),
             stdout: self.stdout(),
             stderr: self.stream(&facts.stderr),
             crashed_fork: facts.crashed_fork.as_ref().map(|crash| crash.shown(self.paths)),

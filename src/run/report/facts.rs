@@ -7,6 +7,7 @@ use crate::config::IncludeStdout;
 use crate::process::kernel_view::KernelThread;
 use crate::run::RunId;
 use crate::run::blocked::Refusals;
+use crate::run::coverage::CoverageReport;
 use crate::run::log::RunLog;
 use crate::run::outcome::Verdict;
 use crate::run::output::Captured;
@@ -68,6 +69,8 @@ pub struct Facts {
     pub stood_for: Vec<String>,
     /// Calls that were ahead of this one when it came.
     pub ahead: usize,
+    /// Which lines it executed, if that was asked for.
+    pub coverage: Option<CoverageReport>,
 }
 
 impl Facts {

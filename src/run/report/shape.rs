@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Mode;
 use crate::run::blocked::Refused;
+use crate::run::coverage::CoverageReport;
 use crate::run::outcome::Outcome;
 
 #[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
@@ -42,6 +43,8 @@ pub struct Report {
     pub pending: Vec<PendingReport>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passing: Vec<ExampleReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<CoverageReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stdout: Option<Stream>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,7 @@
-//! Which specs a save concerns, by the names that Rails apps give them. Pure.
+//! Which tests a save concerns, by their names alone: it has to be told at once. Pure.
+
+use super::names::namesakes;
+use crate::project::Framework;
 
 /// The selectors to run after `changed` (paths relative to the root) was saved. `selected`: what is being watched.
 /// `exists`: whether there is such a file. None: there is nothing to run.
@@ -28,7 +31,7 @@ pub fn concerned(changed: &[String], selected: &[String], exists: &dyn Fn(&str) 
 }
 
 fn is_test(path: &str) -> bool {
-    path.ends_with("_spec.rb") || path.ends_with("_test.rb")
+    Framework::of_file(path).is_some()
 }
 
 fn matters(path: &str) -> bool {
@@ -43,29 +46,8 @@ fn tests_of(path: &str, exists: &dyn Fn(&str) -> bool) -> Vec<String> {
     if is_test(path) {
         return vec![path.to_owned()];
     }
-    let Some(name) = path.strip_suffix(".rb").or_else(|| path.strip_suffix(".erb")) else {
-        return Vec::new();
-    };
-    let (pack, name) = match name.rsplit_once("app/") {
-        Some((pack, name)) => (pack, name.to_owned()),
-        None => ("", name.to_owned()),
-    };
-    let mut names = vec![name.clone()];
-    if let Some(name) = name.strip_prefix("controllers/") {
-        let name = name.strip_suffix("_controller").unwrap_or(name);
-        names.extend([
-            format!("requests/{name}"),
-            format!("integration/{name}"),
-            format!("features/{name}"),
-        ]);
-    }
-    let tests = names.iter().flat_map(|name| {
-        [
-            format!("{pack}spec/{name}_spec.rb"),
-            format!("{pack}test/{name}_test.rb"),
-        ]
-    });
-    tests.filter(|test| exists(test)).collect()
+    let names = namesakes(path).into_iter().map(|namesake| namesake.path);
+    names.filter(|test| exists(test)).collect()
 }
 
 /// As selected: lines or ids of the file, if these were named; the file, if a directory above it was.

@@ -1,0 +1,90 @@
+//! Which tests changed files concern, for people.
+
+use super::style::{Style, harmless};
+use crate::project::concerned::{Confidence, Row};
+use crate::supervisor::concern::{ConcernReport, ConcernedRun};
+
+/// Selectors, one per line.
+pub fn paths(report: &ConcernReport) -> String {
+    let all = report.runs.iter().flat_map(|run| &run.paths);
+    all.map(|path| format!("{path}\n")).collect()
+}
+
+pub fn told(report: &ConcernReport, style: Style) -> String {
+    let mut lines = Vec::new();
+    for run in &report.runs {
+        lines.extend(one(run, style));
+    }
+    let unmatched = report.unmatched.iter();
+    lines.extend(unmatched.map(|file| {
+        let run = match file.run.is_empty() {
+            true => String::new(),
+            false => format!("; run {}", harmless(&file.run.join(" "))),
+        };
+        format!(
+            "{} {}: {}{run}",
+            style.yellow("?"),
+            harmless(&file.path),
+            harmless(&file.reason)
+        )
+    }));
+    let nothing = report.irrelevant.iter();
+    lines.extend(nothing.map(|file| style.dim(&format!("- {}: {}", harmless(&file.path), harmless(&file.reason)))));
+    lines.extend(
+        report
+            .warnings
+            .iter()
+            .map(|warning| format!("{} {}", style.yellow("warning"), harmless(warning))),
+    );
+    lines.extend(report.cut.as_ref().map(|cut| {
+        let entries = cut.tests + cut.unmatched + cut.irrelevant + cut.because;
+        style.dim(&format!("left out: {entries} entries; --paths has all"))
+    }));
+    if lines.is_empty() {
+        lines.push(match &report.since {
+            Some(since) => format!("nothing differs from {}", harmless(since)),
+            None => "nothing is concerned".to_owned(),
+        });
+    }
+    lines.join("\n") + "\n"
+}
+
+fn one(run: &ConcernedRun, style: Style) -> Vec<String> {
+    let name = run.framework.name();
+    let mut lines = vec![match (run.all, run.grouped) {
+        (true, _) => style.bold(&format!("{name}: everything")),
+        (false, true) => style.bold(&format!("{name}: {} tests, by directories", run.total)),
+        (false, false) => style.bold(&format!("{name}: {}", counted(run.total))),
+    }];
+    let because = run.because.iter();
+    lines.extend(because.map(|because| format!("  {}: {}", harmless(&because.path), harmless(&because.reason))));
+    lines.extend(run.tests.iter().map(|row| self::row(row, style)));
+    lines.push(style.dim(&format!("  coatepec run {}", quoted(&run.paths))));
+    lines
+}
+
+fn counted(tests: usize) -> String {
+    match tests {
+        1 => "1 test file".to_owned(),
+        tests => format!("{tests} test files"),
+    }
+}
+
+fn row(row: &Row, style: Style) -> String {
+    let sure = match row.confidence {
+        Confidence::High => style.green("high  "),
+        Confidence::Medium => style.yellow("medium"),
+        Confidence::Low => style.dim("low   "),
+    };
+    let reasons = harmless(&row.reasons.join("; "));
+    format!("  {sure} {} {}", harmless(&row.path), style.dim(&reasons))
+}
+
+fn quoted(paths: &[String]) -> String {
+    let plain = |path: &str| path.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
+    let word = |path: &String| match plain(path) {
+        true => path.clone(),
+        false => format!("'{}'", harmless(path).replace('\'', r"'\''")),
+    };
+    paths.iter().map(word).collect::<Vec<_>>().join(" ")
+}

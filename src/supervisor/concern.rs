@@ -1,0 +1,286 @@
+//! Which tests changed files concern: asks Git, the files and the records of earlier runs. Nothing is booted for it.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tokio::task::spawn_blocking;
+
+use super::git::Git;
+use super::setup::Setup;
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+use crate::journal::touched::{TouchedStore, hash};
+use crate::project::app_file::app_files;
+use crate::project::concerned::{
+    self, Because, Changed, Confidence, Known, Offers, Row, Runs, SELECTORS, Sources, Subject, Texts, Unmatched,
+    grouped,
+};
+use crate::project::diff::ChangedFile;
+use crate::project::{Framework, Rules};
+
+/// Files that a caller may name.
+const NAMED: usize = 100;
+
+/// Changed files that are looked at; more of them concern everything.
+const CHANGED: usize = 1000;
+
+/// Entries of each list besides the rows.
+const LISTED: usize = 50;
+
+/// What changes are told against, unless the caller says so.
+const HEAD: &str = "HEAD";
+
+#[derive(Debug, Clone, Default)]
+pub struct ConcernArguments {
+    /// Relative to the root.
+    pub files: Vec<String>,
+    pub since: Option<String>,
+}
+
+/// Which tests changed files concern.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ConcernReport {
+    /// The commit whose changes these are, if Git was asked: all since the branch left it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// Files that were looked at.
+    pub files: usize,
+    /// One for each framework that is concerned: a run is one framework's.
+    pub runs: Vec<ConcernedRun>,
+    /// Files for which nothing was found, with what to run instead. They are not in `runs`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmatched: Vec<Unmatched>,
+    /// Files that no test can notice.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub irrelevant: Vec<Because>,
+    /// What this answer can't know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Entries that had no room, by list. `paths` is always whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<ConcernCut>,
+}
+
+/// Tests of one framework.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ConcernedRun {
+    pub framework: Framework,
+    /// Everything has to be run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all: bool,
+    /// The files that everything depends on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub because: Vec<Because>,
+    /// As `paths` of `rails_spec_run`.
+    pub paths: Vec<String>,
+    /// There were more tests than a call may name: directories stand for them, and for what else is there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub grouped: bool,
+    /// How many tests are concerned, by name or reference.
+    pub total: usize,
+    /// The surest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<Row>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ConcernCut {
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tests: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unmatched: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub irrelevant: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub because: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// # Errors
+/// A file that is none of the app's; `GitUnavailable` or `RefNotFound` where Git has to be asked.
+pub(super) async fn concern(setup: Setup, arguments: ConcernArguments) -> Result<ConcernReport> {
+    let mut files = named(&setup, &arguments)?;
+    let since = match (&arguments.since, files.is_empty()) {
+        (Some(since), _) => Some(since.clone()),
+        (None, true) => Some(HEAD.to_owned()),
+        (None, false) => None,
+    };
+    if let Some(since) = &since {
+        let git = Git::open(&setup).await?;
+        files.extend(git.changed_files(&git.base(since).await?).await?);
+    }
+    files.sort();
+    files.dedup_by(|one, other| one.path == other.path);
+    let read = move || {
+        let report = report(&setup, since, &files);
+        within(report, setup.config.max_result_bytes)
+    };
+    spawn_blocking(read).await.map_err(super::panicked)
+}
+
+fn named(setup: &Setup, arguments: &ConcernArguments) -> Result<Vec<ChangedFile>> {
+    if arguments.files.len() > NAMED {
+        let message = format!("`files` names {} files, and may name {NAMED}", arguments.files.len());
+        return Err(Error::new(Kind::InvalidArguments, message).hint("name fewer, or let Git say what was changed"));
+    }
+    let files = app_files(&setup.project.root, "files", &arguments.files)?;
+    let changed = |file: crate::project::app_file::AppFile| ChangedFile {
+        path: file.path,
+        deleted: !file.exists,
+    };
+    Ok(files.into_iter().map(changed).collect())
+}
+
+fn report(setup: &Setup, since: Option<String>, files: &[ChangedFile]) -> ConcernReport {
+    let (root, rules) = (&setup.project.root, rules(&setup.config));
+    let sources = Sources::read(root, &rules);
+    let changed = changed(root, &rules, &files[..files.len().min(CHANGED)]);
+    let known = known(root, &changed);
+    let answer = concerned::answer(&changed, &sources.tests, &sources.code, &known, &rules);
+    let all: Vec<String> = sources.tests.iter().map(|test| test.path.clone()).collect();
+    let named = since.is_none();
+    let missing = files.iter().filter(|file| file.deleted && named);
+    let missing = missing.map(|file| format!("there is no `{}`: it was taken for a file that is gone", file.path));
+    let unread = (sources.unread > 0).then(|| format!("{} files were too many to be read", sources.unread));
+    let more = files.len().saturating_sub(CHANGED);
+    let more = (more > 0).then(|| format!("{more} more files were changed, too many to be looked at: run everything"));
+    let runs = answer.runs.into_iter().map(|runs| run(runs, &all, &rules));
+    ConcernReport {
+        since,
+        files: files.len(),
+        runs: runs.collect(),
+        unmatched: answer.unmatched,
+        irrelevant: answer.nothing,
+        warnings: missing.take(LISTED).chain(unread).chain(more).collect(),
+        cut: None,
+    }
+}
+
+fn rules(config: &Config) -> Rules {
+    Rules::new(&config.spec_roots)
+}
+
+fn changed(root: &Path, rules: &Rules, files: &[ChangedFile]) -> Vec<Changed> {
+    let mut texts = Texts::new(root);
+    let mut changed = |file: &ChangedFile| {
+        let defines = matches!(Subject::of(&file.path, rules), Subject::Support(_) | Subject::Factories);
+        Changed {
+            path: file.path.clone(),
+            gone: file.deleted,
+            offers: if defines {
+                Offers::of(&texts.text(&file.path))
+            } else {
+                Offers::default()
+            },
+        }
+    };
+    files.iter().map(&mut changed).collect()
+}
+
+/// What earlier runs told of these files, and whether it still holds.
+fn known(root: &Path, changed: &[Changed]) -> Vec<Known> {
+    let records = TouchedStore::find(root).map_or(Vec::new(), |store| store.read());
+    let mut hashes: HashMap<String, Option<String>> = HashMap::new();
+    let mut differs = |path: &str, then: &str| {
+        let now = hashes.entry(path.to_owned());
+        let now = now.or_insert_with(|| fs::read(root.join(path)).ok().map(|bytes| hash(&bytes)));
+        now.as_deref() != Some(then)
+    };
+    let wanted: HashSet<&str> = changed.iter().map(|changed| changed.path.as_str()).collect();
+    let mut known = Vec::new();
+    for record in records {
+        for file in record.files.iter().filter(|file| wanted.contains(file.path.as_str())) {
+            known.push(Known {
+                test: record.test.clone(),
+                file: file.path.clone(),
+                time: record.time.clone(),
+                test_changed: differs(&record.test, &record.hash),
+                file_changed: differs(&file.path, &file.hash),
+            });
+        }
+    }
+    known
+}
+
+fn run(runs: Runs, all: &[String], rules: &Rules) -> ConcernedRun {
+    let Runs {
+        framework,
+        all_because,
+        tests,
+    } = runs;
+    let every = !all_because.is_empty();
+    let of = |path: &&String| Framework::of_file(path) == Some(framework);
+    let (paths, grouped) = match every {
+        // One directory each, if there are not too many of them.
+        true => (roots(all.iter().filter(of), rules), false),
+        false => {
+            let tests: Vec<String> = tests.iter().map(|row| row.path.clone()).collect();
+            grouped(&tests, rules, SELECTORS)
+        }
+    };
+    ConcernedRun {
+        framework,
+        all: every,
+        because: all_because,
+        paths,
+        grouped,
+        total: tests.len(),
+        tests,
+    }
+}
+
+/// The highest directories for tests that hold these.
+fn roots<'a>(tests: impl Iterator<Item = &'a String>, rules: &Rules) -> Vec<String> {
+    let highest = |path: &String| {
+        let mut above = path.match_indices('/').map(|(at, _)| &path[..at]);
+        let found = above.find(|directory| rules.place(directory) == crate::project::roots::Place::Within);
+        found.unwrap_or(path).to_owned()
+    };
+    let mut roots: Vec<String> = tests.map(highest).collect();
+    roots.sort_unstable();
+    roots.dedup();
+    grouped(&roots, rules, SELECTORS).0
+}
+
+/// In so many bytes: rows of which the least is known go first, and are counted.
+fn within(mut report: ConcernReport, most: usize) -> ConcernReport {
+    let mut cut = ConcernCut {
+        unmatched: keep(&mut report.unmatched, LISTED),
+        irrelevant: keep(&mut report.irrelevant, LISTED),
+        because: report.runs.iter_mut().map(|run| keep(&mut run.because, LISTED)).sum(),
+        tests: 0,
+    };
+    let size = |report: &ConcernReport| serde_json::to_string(report).map_or(0, |text| text.len());
+    let mut rows = report.runs.iter().map(|run| run.tests.len()).max().unwrap_or(0);
+    loop {
+        report.cut = (cut != ConcernCut::default()).then(|| cut.clone());
+        if size(&report) <= most || rows == 0 {
+            return report;
+        }
+        rows = rows * 3 / 4;
+        cut.tests += report
+            .runs
+            .iter_mut()
+            .map(|run| keep(&mut run.tests, rows))
+            .sum::<usize>();
+    }
+}
+
+/// The first ones; says how many were left out.
+fn keep<T>(list: &mut Vec<T>, most: usize) -> usize {
+    let more = list.len().saturating_sub(most);
+    list.truncate(most);
+    more
+}
+
+impl ConcernedRun {
+    /// How many of the rows that are told are as sure as that.
+    pub fn sure(&self, confidence: Confidence) -> usize {
+        self.tests.iter().filter(|row| row.confidence == confidence).count()
+    }
+}
