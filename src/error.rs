@@ -126,6 +126,7 @@ impl Kind {
             Kind::TableNotFound,
             Kind::JobNotFound,
             Kind::NoDatabase,
+            Kind::ReadFailed,
         ];
         kinds.into_iter().find(|kind| kind.code() == code)
     }

@@ -17,7 +17,7 @@ module Coatepec
       Process.setproctitle("coatepec reader")
       Fork.close_listening
       Fork.redirect(@out, @err)
-      parts = %w[reading/place reading/text reading/names reading/unloaded reading/route_table]
+      parts = %w[reading/place reading/text reading/names reading/unloaded reading/attempts reading/route_table]
       ["reading", *parts].each { |name| Coatepec.load_part(name) }
       @wire.tell("loaded", seconds: 0, features: [], versions: Boot.versions)
       @wire.each_question { |name, fields, _ios| name == :read ? read(fields) : answer_common(name, fields) }

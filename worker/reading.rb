@@ -24,7 +24,7 @@ module Coatepec
       def call(what, arguments)
         name = PARTS.fetch(what)
         Coatepec.load_part("reading/#{what}") unless const_defined?(name, false)
-        const_get(name, false).call(arguments)
+        Text.data(const_get(name, false).call(arguments))
       end
     end
   end

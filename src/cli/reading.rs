@@ -149,9 +149,9 @@ pub(super) fn check(arguments: &Check, context: &Context) -> Result<ExitCode> {
 fn read(context: &Context, tool: &str, asked: Map<String, Value>, list: &str, form: Form) -> Result<Value> {
     let answer = within(context, async |client, _| {
         let mut whole = ask(client, tool, Value::Object(asked.clone())).await?;
-        while let Some(offset) = whole.get("next_offset").and_then(Value::as_u64) {
+        while let Some(cursor) = whole.get("next_cursor").cloned() {
             let mut next = asked.clone();
-            next.insert("offset".into(), json!(offset));
+            next.insert("cursor".into(), cursor);
             let page = ask(client, tool, Value::Object(next)).await?;
             if !append(&mut whole, page, list) {
                 break;
@@ -165,17 +165,21 @@ fn read(context: &Context, tool: &str, asked: Map<String, Value>, list: &str, fo
 
 /// The next page behind what there is; whether it had anything.
 fn append(whole: &mut Value, mut page: Value, list: &str) -> bool {
-    let next = page.get("next_offset").cloned();
+    let next = ["next_offset", "next_cursor"].map(|name| (name, page.get(name).cloned()));
+    let changed = page.get("changed").cloned();
     let (Some(Value::Array(more)), Some(Value::Array(all))) = (page.get_mut(list), whole.get_mut(list)) else {
         return false;
     };
     let any = !more.is_empty();
     all.append(more);
     if let Some(fields) = whole.as_object_mut() {
-        match next {
-            Some(next) => fields.insert("next_offset".into(), next),
-            None => fields.shift_remove("next_offset"),
-        };
+        for (name, next) in next {
+            match next {
+                Some(next) => fields.insert(name.into(), next),
+                None => fields.shift_remove(name),
+            };
+        }
+        fields.extend(changed.map(|changed| ("changed".to_owned(), changed)));
     }
     any
 }

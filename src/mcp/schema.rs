@@ -136,7 +136,7 @@ fn without_bounds(schema: &mut Value) {
                 !bound && !long_enum
             });
             // Paging is explained once, in the server's instructions.
-            for name in ["limit", "offset"] {
+            for name in ["limit", "offset", "cursor"] {
                 if let Some(Value::Object(paging)) = map.get_mut(name) {
                     paging.remove("description");
                 }

@@ -57,7 +57,7 @@ failures and the last selection. rails_spec_for says which specs your changes co
 `coverage: \"lines\"`, which of your changed lines a run executed (with `coverage_files`, which lines of these).
 
 rails_routes, rails_model and their like answer from the running app while specs run, and are never older than the files. \
-Lists are paged: `limit`, and `offset` with the `next_offset` of the page before. There is no console, no SQL, no shell and no \
+Lists are paged: `limit`, and `cursor` with the `next_cursor` of the page before. There is no console, no SQL, no shell and no \
 Rake here.";
 
 /// Arguments of `rails_spec_run`.
@@ -152,6 +152,7 @@ pub(super) struct SpecList {
     paths: Vec<String>,
     example: Option<String>,
     offset: Option<usize>,
+    cursor: Option<String>,
     /// Default 100.
     #[schemars(range(min = 1, max = 500))]
     limit: Option<usize>,
@@ -291,6 +292,7 @@ impl From<SpecList> for ListArguments {
                 ..RunArguments::default()
             },
             offset: input.offset,
+            cursor: input.cursor,
             limit: input.limit,
         }
     }
@@ -363,7 +365,13 @@ pub(super) fn all() -> Vec<Tool> {
             "List the examples of a selection without running them.",
             (
                 schema::of_input::<SpecList>(),
-                schema::of_named_fields(&[("total", "integer"), ("examples", "array"), ("next_offset", "integer")]),
+                schema::of_named_fields(&[
+                    ("total", "integer"),
+                    ("examples", "array"),
+                    ("next_offset", "integer"),
+                    ("next_cursor", "string"),
+                    ("changed", "string"),
+                ]),
             ),
             reads_only("List specs"),
         ),

@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-/// Lists of which a result is a page, if it has `matched`: what is cut off them is on the next page.
-const PAGED: &[&str] = &["rows", "findings", "tables", "models", "classes", "items"];
+use super::brief::{Briefs, size};
+use super::page::{PAGED, Rows, Since};
 
 /// What is kept free for telling what was cut, in bytes: an eighth of the limit, and no more than this.
 const RESERVE: usize = 1024;
@@ -12,26 +12,30 @@ const RESERVE: usize = 1024;
 /// Where a text was cut.
 const MARK: &str = "…";
 
-/// The result within `limit` bytes of compact JSON. Lists lose items from their end, texts their end, objects their last
-/// keys. `cut` says by place (`callbacks`, `models.0.columns`) how many items, characters or keys are missing; of a
-/// page, `next_offset` says it.
-pub fn within(result: Value, limit: usize) -> Value {
+/// What is too large of things that were asked for by name.
+const HINT: &str = "not all of it fits into one answer: ask for fewer `names` or `fields` at once";
+
+/// The result within `limit` bytes of compact JSON. A page ends earlier, and `next_offset` says where. Of what is no page,
+/// long lists of things with names are told by the names first (`brief`); then lists lose items from their end, texts their
+/// end, objects their last keys, and `cut` says by place (`callbacks`, `models.0.columns`) how many are missing.
+pub fn within(mut result: Value, limit: usize) -> Value {
+    let page = Page::take(&mut result);
     if size(&result) <= limit {
         return result;
     }
-    let reserve = RESERVE.min(limit / 8);
-    let page = Page::of(&result);
+    let room = limit - RESERVE.min(limit / 8);
     let mut cuts = Cuts::default();
-    let mut result = shrink(result, limit - reserve, &mut cuts);
+    if page.as_ref().is_none_or(|page| page.rows <= 1) {
+        cuts.briefs = Briefs::make(&mut result, room);
+    }
+    if page.is_none() {
+        cuts.shared = Some("models");
+    }
+    let mut result = shrink(result, room, &mut cuts);
     if let Some(page) = page {
         page.turn(&mut result, &mut cuts);
     }
     cuts.tell(result, limit)
-}
-
-/// Bytes of compact JSON.
-fn size(value: &Value) -> usize {
-    serde_json::to_vec(value).map_or(0, |bytes| bytes.len())
 }
 
 /// A list of which the result has a part.
@@ -40,25 +44,47 @@ struct Page {
     rows: u64,
     /// The offset behind the last row.
     end: u64,
+    /// What its cursor is made of.
+    told: Option<Rows>,
 }
 
 impl Page {
-    fn of(result: &Value) -> Option<Page> {
+    /// Puts what a caller is told of it into the place of what only we need.
+    fn take(result: &mut Value) -> Option<Page> {
+        let told = Rows::take(result);
         let matched = result.get("matched")?.as_u64()?;
         let end = result.get("next_offset").and_then(Value::as_u64).unwrap_or(matched);
-        PAGED.iter().find_map(|key| {
-            let rows = result.get(*key)?.as_array()?.len() as u64;
-            Some(Page { key, rows, end })
-        })
+        let (key, rows) = PAGED
+            .iter()
+            .find_map(|key| Some((*key, result.get(*key)?.as_array()?.len() as u64)))?;
+        if let Some(since) = told.as_ref().and_then(|told| told.since) {
+            result["changed"] = Since::told(since).into();
+        }
+        let page = Page { key, rows, end, told };
+        if result.get("next_offset").is_some() {
+            page.tell_cursor(result, 0);
+        }
+        Some(page)
     }
 
     /// Makes the next page begin where this one ends now.
     fn turn(&self, result: &mut Value, cuts: &mut Cuts) {
         let kept = result.get(self.key).and_then(Value::as_array).map_or(0, Vec::len) as u64;
         if kept < self.rows {
-            result["next_offset"] = (self.end - (self.rows - kept)).into();
+            let left = self.rows - kept;
+            result["next_offset"] = (self.end - left).into();
+            self.tell_cursor(result, left);
             cuts.forget(self.key);
         }
+    }
+
+    /// If so many of its last rows are left for the next one.
+    fn tell_cursor(&self, result: &mut Value, left: u64) {
+        let (Some(told), Ok(offset), Ok(left)) = (&self.told, usize::try_from(self.end - left), usize::try_from(left))
+        else {
+            return;
+        };
+        result["next_cursor"] = told.cursor(offset, left).to_string().into();
     }
 }
 
@@ -67,6 +93,9 @@ impl Page {
 struct Cuts {
     path: Vec<String>,
     found: Vec<(String, usize)>,
+    briefs: Briefs,
+    /// A list of things that were all asked for, so that each has its share.
+    shared: Option<&'static str>,
 }
 
 impl Cuts {
@@ -89,9 +118,16 @@ impl Cuts {
 
     /// As many as there is room for, and how many places there are besides.
     fn tell(self, mut result: Value, limit: usize) -> Value {
-        let (Value::Object(map), false) = (&mut result, self.found.is_empty()) else {
+        let Value::Object(map) = &mut result else {
             return result;
         };
+        self.briefs.tell(map);
+        if self.shared.is_some_and(|list| map.contains_key(list)) {
+            map.insert("hint".into(), HINT.into());
+        }
+        if self.found.is_empty() {
+            return result;
+        }
         let mut told = Map::new();
         let frame = r#","cut":{"more_places":1000000}"#.len();
         let mut room = limit.saturating_sub(size(&Value::Object(map.clone())) + frame);
@@ -174,6 +210,20 @@ fn shrink_list(items: Vec<Value>, room: usize, cuts: &mut Cuts) -> Vec<Value> {
     kept
 }
 
+/// All items, small ones whole, large ones with equal shares of what those leave.
+fn share_list(items: Vec<Value>, room: usize, cuts: &mut Cuts) -> Vec<Value> {
+    let least = items.iter().map(|item| floor(item) + 1).sum::<usize>() + 1;
+    let Some(left) = room.checked_sub(least) else {
+        return shrink_list(items, room, cuts);
+    };
+    let share = share(items.iter().map(|item| size(item) - floor(item)).collect(), left);
+    let shrunk = items.into_iter().enumerate().map(|(at, item)| {
+        let room = floor(&item) + share;
+        cuts.below(at.to_string(), |cuts| shrink(item, room, cuts))
+    });
+    shrunk.collect()
+}
+
 /// Small values stay whole, large ones get equal shares of what they leave.
 fn shrink_object(map: Map<String, Value>, room: usize, cuts: &mut Cuts) -> Map<String, Value> {
     let total = map.len();
@@ -192,7 +242,10 @@ fn shrink_object(map: Map<String, Value>, room: usize, cuts: &mut Cuts) -> Map<S
     let share = share(kept.iter().map(|(_, value)| size(value) - floor(value)).collect(), left);
     let shrunk = kept.into_iter().map(|(key, value)| {
         let room = floor(&value) + share;
-        let value = cuts.below(key.clone(), |cuts| shrink(value, room, cuts));
+        let value = cuts.below(key.clone(), |cuts| match value {
+            Value::Array(items) if cuts.shared == Some(key.as_str()) => share_list(items, room, cuts).into(),
+            value => shrink(value, room, cuts),
+        });
         (key, value)
     });
     shrunk.collect()

@@ -15,9 +15,11 @@ pub struct Check {
     /// Default 50.
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<u32>,
-    /// `next_offset` of the page before.
+    /// Where the page begins.
     #[schemars(range(max = 1_000_000))]
     pub offset: Option<u32>,
+    /// `next_cursor` of the page before, instead.
+    pub cursor: Option<String>,
     /// What the project does not want to hear of (`check.ignore` in `.coatepec.yml`).
     #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
@@ -30,6 +32,8 @@ impl Arguments for Check {
         ("findings", "array"),
         ("matched", "integer"),
         ("next_offset", "integer"),
+        ("next_cursor", "string"),
+        ("changed", "string"),
         ("by_code", "object"),
         ("ignored", "object"),
         ("unchecked", "array"),
@@ -44,7 +48,7 @@ impl Arguments for Check {
                 "leave it out to look for all",
             ));
         }
-        check_page(self.limit, self.offset)
+        check_page(self.limit, self.offset, self.cursor.as_deref())
     }
 
     fn complete(&mut self, config: &Config) {

@@ -16,9 +16,11 @@ pub struct Job {
     /// Of the list. Default 100.
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<u32>,
-    /// `next_offset` of the page before.
+    /// Where the page begins.
     #[schemars(range(max = 1_000_000))]
     pub offset: Option<u32>,
+    /// `next_cursor` of the page before, instead.
+    pub cursor: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -35,20 +37,28 @@ impl Arguments for Job {
         ("classes", "array"),
         ("matched", "integer"),
         ("next_offset", "integer"),
+        ("next_cursor", "string"),
+        ("changed", "string"),
         ("not_loaded", "array"),
         ("not_loaded_count", "integer"),
     ];
 
     fn check(&self) -> Result<()> {
-        let listed = self.query.is_some() || self.limit.is_some() || self.offset.is_some();
+        let listed = [
+            self.query.is_some(),
+            self.limit.is_some(),
+            self.offset.is_some(),
+            self.cursor.is_some(),
+        ]
+        .contains(&true);
         if let Some(name) = &self.name {
             check_constant("name", name)?;
             if listed {
-                let problem = "`query`, `limit` and `offset` belong to the list of all";
+                let problem = "`query`, `limit`, `offset` and `cursor` belong to the list of all";
                 return Err(invalid(problem.to_owned(), "leave them out, or leave out `name`"));
             }
         }
         check_text("query", self.query.as_deref())?;
-        check_page(self.limit, self.offset)
+        check_page(self.limit, self.offset, self.cursor.as_deref())
     }
 }

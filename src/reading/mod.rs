@@ -1,11 +1,13 @@
 //! What can be asked of an app without running anything of it: arguments, checked before Ruby is asked, and results,
 //! kept within a byte budget. The answers themselves come from Rails, in `worker/reading/`.
 
+mod brief;
 pub mod budget;
 pub mod check;
 pub mod controller;
 pub mod job;
 pub mod model;
+pub mod page;
 pub mod routes;
 pub mod ruby_statements;
 pub mod schema;
@@ -17,6 +19,7 @@ pub mod sql_tokens;
 pub mod sql_types;
 pub mod tables;
 
+use page::Cursor;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -97,9 +100,29 @@ fn check_text(argument: &str, text: Option<&str>) -> Result<()> {
 }
 
 /// Where a page of a list begins, and how much is on it.
-fn check_page(limit: Option<u32>, offset: Option<u32>) -> Result<()> {
+fn check_page(limit: Option<u32>, offset: Option<u32>, cursor: Option<&str>) -> Result<()> {
     check_range("limit", limit, 1, MAX_LIMIT)?;
-    check_range("offset", offset, 0, MAX_OFFSET)
+    check_range("offset", offset, 0, MAX_OFFSET)?;
+    check_cursor(cursor, offset.is_some())
+}
+
+/// A cursor as a page gave it, which says where the next one begins, so that nothing else may.
+///
+/// # Errors
+/// `invalid_arguments`.
+pub fn check_cursor(cursor: Option<&str>, elsewhere: bool) -> Result<()> {
+    let (problem, hint) = match cursor {
+        Some(_) if elsewhere => (
+            "`cursor` and `offset` exclude each other".to_owned(),
+            "leave out `offset`",
+        ),
+        Some(text) if Cursor::parse(text).is_none() => (
+            format!("`cursor` is {}, which no page gave", excerpt(text)),
+            "it is the `next_cursor` of the page before; without it, a list begins at its first row",
+        ),
+        _ => return Ok(()),
+    };
+    Err(invalid(problem, hint))
 }
 
 /// A number within its range, if it is given at all.
@@ -113,15 +136,23 @@ fn check_range(argument: &str, value: Option<u32>, least: u32, most: u32) -> Res
     }
 }
 
-/// The name of a Ruby class: `Widget`, `Ops::Thing`; ASCII, and no leading `::`.
+/// The name of a Ruby class: `Widget`, `Ops::Thing`; ASCII, and no leading `::`. Or of its file or table, which is none of a
+/// class, but leads to it by the hint that Ruby refuses it with.
 fn check_constant(argument: &str, name: &str) -> Result<()> {
-    if name.len() <= TEXT_BYTES && is_constant(name) {
+    if name.len() <= TEXT_BYTES && (is_constant(name) || is_path(name)) {
         return Ok(());
     }
     Err(invalid(
         format!("`{argument}` is {}, which is not the name of a class", excerpt(name)),
-        "a name is like `Widget` or `Admin::Widget`, and has at most 200 characters",
+        "a name is like `Widget` or `Admin::Widget`, without a leading `::`, and has at most 200 characters",
     ))
+}
+
+/// `widgets`, `admin/widgets`.
+fn is_path(name: &str) -> bool {
+    let word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    name.split('/')
+        .all(|part| part.starts_with(|first: char| first.is_ascii_lowercase()) && part.bytes().all(word))
 }
 
 fn is_constant(name: &str) -> bool {

@@ -21,9 +21,11 @@ pub struct Model {
     /// Of the list. Default 100.
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<u32>,
-    /// `next_offset` of the page before.
+    /// Where the page begins.
     #[schemars(range(max = 1_000_000))]
     pub offset: Option<u32>,
+    /// `next_cursor` of the page before, instead.
+    pub cursor: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -45,14 +47,20 @@ pub enum Field {
 
 impl Model {
     fn check_combination(&self) -> Result<()> {
-        let listed = self.query.is_some() || self.limit.is_some() || self.offset.is_some();
+        let listed = [
+            self.query.is_some(),
+            self.limit.is_some(),
+            self.offset.is_some(),
+            self.cursor.is_some(),
+        ]
+        .contains(&true);
         let named = self.name.is_some() || self.names.is_some();
         let (problem, hint) = match named {
             true if self.name.is_some() && self.names.is_some() => {
                 ("`name` and `names` exclude each other", "put all into `names`")
             }
             true if listed => (
-                "`query`, `limit` and `offset` belong to the list of all",
+                "`query`, `limit`, `offset` and `cursor` belong to the list of all",
                 "leave them out, or leave out the name",
             ),
             false if self.fields.is_some() => ("`fields` needs `name` or `names`", "say of which models to tell them"),
@@ -82,8 +90,12 @@ impl Arguments for Model {
     const WHAT: &'static str = "model";
     const RESULT: &'static [(&'static str, &'static str)] = &[
         ("models", "array"),
+        ("brief", "object"),
+        ("hint", "string"),
         ("matched", "integer"),
         ("next_offset", "integer"),
+        ("next_cursor", "string"),
+        ("changed", "string"),
         ("not_loaded", "array"),
         ("not_loaded_count", "integer"),
     ];
@@ -92,6 +104,6 @@ impl Arguments for Model {
         self.check_combination()?;
         self.check_names()?;
         check_text("query", self.query.as_deref())?;
-        check_page(self.limit, self.offset)
+        check_page(self.limit, self.offset, self.cursor.as_deref())
     }
 }

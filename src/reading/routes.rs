@@ -18,9 +18,11 @@ pub struct Routes {
     /// Default 100.
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<u32>,
-    /// `next_offset` of the page before.
+    /// Where the page begins.
     #[schemars(range(max = 1_000_000))]
     pub offset: Option<u32>,
+    /// `next_cursor` of the page before, instead.
+    pub cursor: Option<String>,
     /// Default `exclude`.
     pub engines: Option<EngineRoutes>,
 }
@@ -32,6 +34,8 @@ impl Arguments for Routes {
         ("rows", "array"),
         ("matched", "integer"),
         ("next_offset", "integer"),
+        ("next_cursor", "string"),
+        ("changed", "string"),
         ("engines", "string"),
         ("engines_excluded", "integer"),
         ("app_excluded", "integer"),
@@ -42,7 +46,7 @@ impl Arguments for Routes {
         check_text("query", self.query.as_deref())?;
         check_text("controller", self.controller.as_deref())?;
         check_text("verb", self.verb.as_deref())?;
-        check_page(self.limit, self.offset)
+        check_page(self.limit, self.offset, self.cursor.as_deref())
     }
 
     fn complete(&mut self, config: &Config) {

@@ -21,9 +21,11 @@ pub struct Schema {
     /// Default 100.
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<u32>,
-    /// `next_offset` of the page before.
+    /// Where the page begins.
     #[schemars(range(max = 1_000_000))]
     pub offset: Option<u32>,
+    /// `next_cursor` of the page before, instead.
+    pub cursor: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -52,6 +54,8 @@ impl Arguments for Schema {
         ("matched", "integer"),
         ("tables", "array"),
         ("next_offset", "integer"),
+        ("next_cursor", "string"),
+        ("changed", "string"),
         ("pending_migrations", "array"),
         ("instead", "string"),
         ("pending_count", "integer"),
@@ -60,6 +64,6 @@ impl Arguments for Schema {
     fn check(&self) -> Result<()> {
         check_text("table", self.table.as_deref())?;
         check_text("query", self.query.as_deref())?;
-        check_page(self.limit, self.offset)
+        check_page(self.limit, self.offset, self.cursor.as_deref())
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::page::{Cursor, List};
 use super::schema::{Detail, LIMIT, Schema};
 use super::tables::{Dump, Table};
 use super::{schema_ruby, schema_sql};
@@ -207,9 +208,12 @@ fn pending(sources: &[Source<'_>], paths: &[String]) -> Vec<Migration> {
 
 fn answer(sources: &[Source<'_>], chosen: &[&Table], pending: &[Migration], arguments: &Schema) -> Value {
     let detail = arguments.detail();
-    let offset = arguments.offset.unwrap_or(0) as usize;
-    let end = offset.saturating_add(arguments.limit.unwrap_or(LIMIT) as usize);
-    let page = chosen.iter().skip(offset).take(end - offset);
+    let names: Vec<String> = chosen.iter().map(|table| full_name(table)).collect();
+    let list = List::of(names.iter().map(String::as_str));
+    let cursor = arguments.cursor.as_deref().and_then(Cursor::parse);
+    let (start, since) = list.start(arguments.offset.unwrap_or(0) as usize, cursor.as_ref());
+    let end = start.saturating_add(arguments.limit.unwrap_or(LIMIT) as usize);
+    let page = chosen.iter().skip(start).take(end - start);
     let mut answer = json!({
         "source": "schema_file",
         "databases": sources.iter().map(database).collect::<Vec<_>>(),
@@ -218,6 +222,7 @@ fn answer(sources: &[Source<'_>], chosen: &[&Table], pending: &[Migration], argu
         "tables": page.map(|table| shown(table, detail)).collect::<Vec<_>>(),
         "pending_migrations": pending.iter().take(PENDING).collect::<Vec<_>>(),
         "pending_count": pending.len(),
+        "page": list.rows(start, end, since),
     });
     if end < chosen.len() {
         answer["next_offset"] = end.into();

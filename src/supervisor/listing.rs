@@ -6,6 +6,8 @@ use tokio_util::sync::CancellationToken;
 use super::Supervisor;
 use super::call::RunArguments;
 use crate::error::{Error, Kind, Result};
+use crate::reading::check_cursor;
+use crate::reading::page::{Cursor, List, Since};
 use crate::run::outcome::Outcome;
 use crate::run::paths::selector;
 use crate::run::report::Report;
@@ -22,6 +24,7 @@ const BYTES: usize = 20 * 1024;
 pub struct ListArguments {
     pub run: RunArguments,
     pub offset: Option<usize>,
+    pub cursor: Option<String>,
     pub limit: Option<usize>,
 }
 
@@ -33,6 +36,12 @@ pub struct ListReport {
     /// Where the next page begins, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<usize>,
+    /// The same, for a list that may change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+    /// That it has changed since the page before, and what that means for this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<&'static str>,
     /// Why the selection could not be loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<Box<Report>>,
@@ -64,6 +73,7 @@ pub(super) async fn list(
         let message = format!("`limit` is {limit}, and must be 1 to {most}");
         return Err(Error::new(Kind::InvalidArguments, message).hint("leave it out for the default"));
     }
+    check_cursor(arguments.cursor.as_deref(), arguments.offset.is_some())?;
     let run = RunArguments {
         list: true,
         aside: true,
@@ -72,15 +82,26 @@ pub(super) async fn list(
     let over = supervisor.served(run, &cancel).await?;
     let results = Results::of(&over.facts.log);
     let loaded = results.whole || over.facts.verdict.outcome == Outcome::NoExamples;
-    let offset = arguments.offset.unwrap_or(0);
-    let examples = page(&results.listed, offset, limit);
-    let next = offset + examples.len();
+    let list = List::of(identities(&results.listed).iter().map(String::as_str));
+    let cursor = arguments.cursor.as_deref().and_then(Cursor::parse);
+    let (start, since) = list.start(arguments.offset.unwrap_or(0), cursor.as_ref());
+    let examples = page(&results.listed, start, limit);
+    let next = Some(start + examples.len()).filter(|next| *next < results.listed.len());
     Ok(ListReport {
         total: results.selected,
-        next_offset: (next < results.listed.len()).then_some(next),
+        next_offset: next,
+        next_cursor: next.map(|next| list.rows(start, next, since).cursor(next, 0).to_string()),
+        changed: since.map(Since::told),
         examples,
         report: (!loaded).then(|| Box::new(over.report())),
     })
+}
+
+/// File and description: the number in an id is another one after an edit.
+fn identities(all: &[ListedExample]) -> Vec<String> {
+    let file = |id: &str| id.split('[').next().unwrap_or_default().to_owned();
+    let identity = |one: &ListedExample| format!("{} {}", file(&one.example.id), one.example.description);
+    all.iter().map(identity).collect()
 }
 
 /// At least one, so that whoever turns the pages comes to the end.

@@ -15,6 +15,7 @@ use crate::error::{Error, Kind, Result};
 use crate::reading::{Question, budget};
 use crate::run::advice;
 use crate::run::outcome::Outcome;
+use crate::run::output::Capture;
 use crate::run::paths::Paths;
 use crate::worker::Broken;
 use crate::worker::protocol::Failure;
@@ -97,14 +98,9 @@ fn unfit(problem: &Problem, paths: &Paths) -> Error {
         _ => (Kind::BootFailed, "the app did not boot"),
     };
     let Broken { failure, stderr, .. } = broken;
-    let stderr: String = stderr
-        .chars()
-        .rev()
-        .take(STDERR)
-        .collect::<Vec<_>>()
-        .into_iter()
-        .rev()
-        .collect();
+    let mut kept = Capture::new(STDERR);
+    kept.push(stderr.as_bytes());
+    let stderr = kept.finish().text;
     let error = Error::new(kind, format!("{what}: {}", summary(failure, paths)));
     error
         .hint(advice::of_problem(*outcome, failure))
@@ -114,7 +110,7 @@ fn unfit(problem: &Problem, paths: &Paths) -> Error {
 /// Where an object lies in memory, as `inspect` tells it: no two answers would be the same.
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| Regex::new("0x[0-9a-f]{6,}").expect("it is a pattern"));
 
-/// Characters of what the process printed last.
+/// Bytes of what the process printed.
 const STDERR: usize = 2000;
 
 fn failed(failure: &Failure, paths: &Paths) -> Error {

@@ -53,6 +53,10 @@ const SOURCES: &[(&str, &str)] = &[
         include_str!("../../worker/reading/association.rb"),
     ),
     (
+        "worker/reading/attempts.rb",
+        include_str!("../../worker/reading/attempts.rb"),
+    ),
+    (
         "worker/reading/callbacks.rb",
         include_str!("../../worker/reading/callbacks.rb"),
     ),

@@ -96,6 +96,18 @@ fn a_selection_is_listed_with_lines_and_tags_and_nothing_of_it_runs() {
     );
     wrong.equal("rest", rest["examples"].as_array().map(Vec::len), Some(8));
     wrong.check(rest["next_offset"].is_null(), || rest.to_string());
+    app.edit("spec/tagged_spec.rb", "it('a',", "it('new') { }; it('a',");
+    let changed = ask(
+        &server,
+        "rails_spec_list",
+        json!({"paths": ["spec/tagged_spec.rb"], "cursor": list["next_cursor"]}),
+    );
+    let descriptions = |page: &serde_json::Value| -> Vec<serde_json::Value> {
+        let examples = page["examples"].as_array().cloned().unwrap_or_default();
+        examples.iter().map(|one| one["description"].clone()).collect()
+    };
+    wrong.equal("the rest, after an edit", descriptions(&changed), descriptions(&rest));
+    wrong.check(changed["changed"].is_string(), || changed.to_string());
     let lines = ask(
         &server,
         "rails_spec_list",

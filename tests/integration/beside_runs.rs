@@ -37,6 +37,26 @@ fn a_question_is_answered_while_a_run_is_under_way() {
     server.stop();
 }
 
+/// A child that closes whatever it has, or dies, has no connection of whoever reads the tables.
+#[test]
+fn tables_are_read_before_and_after_runs_that_end_well_or_badly() {
+    let app = App::copy();
+    let server = app.server();
+    let tables = || server.ask("rails_schema", json!({ "detail": "names" }));
+    let columns = || server.ask("rails_model", json!({ "name": "Widget", "fields": ["columns"] }));
+    let before = (tables(), columns());
+    let specs = [
+        ("spec/models/widget_spec.rb", "passed"),
+        ("spec/faults/kills_itself_kill_spec.rb", "crashed"),
+    ];
+    for (spec, outcome) in specs {
+        let report = server.run([spec]);
+        assert_eq!(report["outcome"], outcome, "{report}");
+        assert_eq!((tables(), columns()), before, "{spec}");
+    }
+    server.stop();
+}
+
 /// What Rails can reload is reloaded below the run, whose process keeps what it was forked with.
 #[test]
 fn a_question_sees_what_was_saved_during_a_run() {

@@ -81,8 +81,12 @@ fn a_name_that_is_none_is_refused() {
     let long = "A".repeat(10_000);
     let malformed = [
         "",
-        "widget",
+        "widget shop",
+        "widget.new",
+        "widgets/",
         "::Widget",
+        "Widget\0",
+        "Object::",
         "Widget::",
         "Widget; exit",
         "Wïdget",
@@ -102,6 +106,9 @@ fn a_name_that_is_none_is_refused() {
     }
     for name in [
         "Kernel",
+        "Object::Kernel",
+        "Widget::Kernel",
+        "kernel",
         "File",
         "ActiveRecord::Base",
         "QuoteRequest",
@@ -115,6 +122,17 @@ fn a_name_that_is_none_is_refused() {
     }
     let near = refused(&server, "rails_model", json!({ "name": "Wigdet" }));
     wrong.equal("a near name", &near["hint"], "did you mean `Widget`?");
+    for (tool, name, hint) in [
+        ("rails_model", "widgets", "did you mean `Widget`?"),
+        ("rails_job", "reprice_widgets", "did you mean `RepriceWidgetsJob`?"),
+    ] {
+        let told = refused(&server, tool, json!({ "name": name }));
+        wrong.equal(
+            name,
+            (&told["code"], &told["hint"]),
+            (&json!(tool.replace("rails_", "") + "_not_found"), &json!(hint)),
+        );
+    }
     let table = refused(&server, "rails_schema", json!({ "table": "widgits" }));
     wrong.equal("a table", &table["code"], "table_not_found");
     wrong.equal("a near table", &table["hint"], "did you mean `widgets`?");
@@ -150,6 +168,49 @@ fn pages_of_a_list_follow_one_another() {
         texts(&names["tables"]),
         ["catalog_placements", "line_items", "parts", "tags_widgets"]
     );
+    server.stop();
+}
+
+/// Also if the next page comes from the schema file.
+#[test]
+fn a_list_that_changes_between_two_pages_loses_nothing_and_tells_nothing_twice() {
+    let app = App::copy();
+    let server = app.server();
+    for (tool, list, field) in [("rails_model", "models", "name"), ("rails_job", "classes", "name")] {
+        let first = ask(&server, tool, json!({ "limit": 4 }));
+        app.write("app/models/aardvark.rb", "class Aardvark < ApplicationRecord\nend\n");
+        app.write("app/jobs/aardvark_job.rb", "class AardvarkJob < ApplicationJob\nend\n");
+        let rest = ask(&server, tool, json!({ "limit": 200, "cursor": first["next_cursor"] }));
+        assert!(has_text(&rest["changed"], "the list changed"), "{rest}");
+        let names = |page: &Value| -> Vec<String> {
+            let rows = page[list].as_array().unwrap().iter();
+            rows.map(|row| row[field].as_str().unwrap().to_owned()).collect()
+        };
+        let now = names(&ask(&server, tool, json!({ "limit": 200 })));
+        let expected: Vec<String> = now.into_iter().filter(|name| !name.starts_with("Aardvark")).collect();
+        assert_eq!([names(&first), names(&rest)].concat(), expected, "{tool}");
+        app.remove("app/models/aardvark.rb");
+        app.remove("app/jobs/aardvark_job.rb");
+    }
+    let first = ask(&server, "rails_schema", json!({ "limit": 4, "detail": "names" }));
+    app.write("config/initializers/broken.rb", "raise \"no boot\"\n");
+    app.edit(
+        "db/schema.rb",
+        "create_table \"comments\"",
+        "create_table \"aardvarks\" do |t|\n  end\n\n  create_table \"comments\"",
+    );
+    let rest = ask(
+        &server,
+        "rails_schema",
+        json!({ "detail": "names", "cursor": first["next_cursor"] }),
+    );
+    assert_eq!(rest["source"], "schema_file", "{rest}");
+    assert!(has_text(&rest["changed"], "the list changed"), "{rest}");
+    let now = ask(&server, "rails_schema", json!({ "detail": "names" }));
+    let mut paged = texts(&first["tables"]);
+    paged.extend(texts(&rest["tables"]));
+    paged.insert(0, "aardvarks");
+    assert_eq!(paged, texts(&now["tables"]));
     server.stop();
 }
 

@@ -122,6 +122,56 @@ fn pages_together_have_every_route_once() {
 }
 
 #[test]
+fn a_route_that_comes_or_goes_between_two_pages_costs_no_other_its_place() {
+    let app = App::copy();
+    let server = app.server();
+    let first = routes(&server, json!({"limit": 5}));
+    app.edit(
+        "config/routes.rb",
+        "root \"pages#home\"",
+        "get \"earlier\", to: \"pages#home\"\n  root \"pages#home\"",
+    );
+    let second = routes(&server, json!({"limit": 5, "cursor": first["next_cursor"]}));
+    let told = second["changed"].as_str().expect("it is said");
+    assert!(told.starts_with("the list changed since the page before: "), "{told}");
+    // Without what the first page ended with.
+    app.edit("config/routes.rb", "  collection { get :search }\n", "\n");
+    app.edit("config/routes.rb", "resource :session, only: %i[create destroy]", "");
+    let rest = routes(&server, json!({"limit": 200, "cursor": second["next_cursor"]}));
+    let paged = [lines(&first), lines(&second), lines(&rest)].concat();
+    let now = routes(&server, json!({"limit": 200}));
+    let once: BTreeSet<&String> = paged.iter().collect();
+    assert_eq!(once.len(), paged.len(), "none twice: {paged:?}");
+    let lost: Vec<String> = lines(&now).into_iter().filter(|line| !paged.contains(line)).collect();
+    assert_eq!(lost, ["GET /earlier"], "{paged:?}");
+    // A page as before, where nothing changed.
+    let again = routes(&server, json!({"limit": 5}));
+    let same = routes(&server, json!({"limit": 5, "cursor": again["next_cursor"]}));
+    assert_eq!(same.get("changed"), None, "{same}");
+    let elsewhere = routes(
+        &server,
+        json!({"query": "billing", "engines": "only", "cursor": again["next_cursor"]}),
+    );
+    assert!(
+        elsewhere["changed"].as_str().unwrap().contains("begin again"),
+        "{elsewhere}"
+    );
+    server.stop();
+}
+
+#[test]
+fn rails_own_routes_are_counted_where_they_match() {
+    let app = App::copy();
+    let server = app.server();
+    assert_eq!(routes(&server, json!({"query": "cable"}))["internal_excluded"], 1);
+    assert_eq!(
+        routes(&server, json!({"query": "widgets"})).get("internal_excluded"),
+        None
+    );
+    server.stop();
+}
+
+#[test]
 fn an_answer_that_is_too_large_goes_on_on_the_next_page() {
     let app = App::copy();
     app.setting("max_result_bytes: 4096");

@@ -30,6 +30,7 @@ mod project;
 mod protocol;
 mod reading_arguments;
 mod reading_budget;
+mod reading_page;
 mod relay;
 mod reliability;
 mod report;

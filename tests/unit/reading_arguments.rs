@@ -40,10 +40,10 @@ fn refused<T: Arguments>(arguments: Value, argument: &str) {
 #[test]
 fn what_is_left_out_has_its_default() {
     let expected = json!({
-        "query": null, "controller": null, "verb": null, "limit": 100, "offset": 0, "engines": "exclude",
+        "query": null, "controller": null, "verb": null, "limit": 100, "offset": 0, "cursor": null, "engines": "exclude",
     });
     assert_eq!(accepted::<Routes>(json!({})), ("routes", expected));
-    let expected = json!({"only": null, "limit": 50, "offset": 0});
+    let expected = json!({"only": null, "limit": 50, "offset": 0, "cursor": null});
     assert_eq!(accepted::<Check>(json!({})), ("check", expected));
 }
 
@@ -74,6 +74,32 @@ fn numbers_are_in_range_and_texts_are_not_too_long() {
         refused::<Routes>(json!({"verb": text}), "verb");
     }
     accepted::<Routes>(json!({"query": "ü".repeat(100), "limit": 200, "offset": 1_000_000}));
+}
+
+#[test]
+fn a_cursor_is_as_a_page_gave_it_and_stands_alone() {
+    let good = "100.0123abcd.89abcdef.00000000";
+    accepted::<Routes>(json!({"cursor": good, "limit": 5}));
+    let odd = [
+        "",
+        "1",
+        "1.",
+        "x.0123abcd",
+        "-1.0123abcd",
+        "1.0123abc",
+        "1.0123abcg",
+        "1.0123abcd.",
+        "1000001.0123abcd",
+        "1.0123abcd.1.2.3.4",
+        "1.0123abcd.89abcdef.89abcdef.89abcdef.89abcdef",
+    ];
+    for cursor in odd.map(str::to_owned).into_iter().chain(["9".repeat(10_000)]) {
+        refused::<Routes>(json!({"cursor": cursor}), "cursor");
+        refused::<Check>(json!({"cursor": cursor}), "cursor");
+        refused::<Schema>(json!({"cursor": cursor}), "cursor");
+    }
+    refused::<Model>(json!({"cursor": good, "offset": 0}), "cursor");
+    refused::<Job>(json!({"cursor": good, "offset": 100}), "cursor");
 }
 
 #[test]

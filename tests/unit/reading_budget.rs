@@ -166,6 +166,89 @@ fn small_values_stay_whole_beside_large_ones() {
     assert!(size(&cut) > 4_096 * 3 / 4, "most of the budget is used");
 }
 
+/// Models with as many columns each.
+fn models(names: usize, columns: usize) -> Value {
+    let column =
+        |at: usize| json!({"name": format!("column_{at}"), "type": "string", "null": true, "default": "something"});
+    let columns: Vec<Value> = (0..columns).map(column).collect();
+    let model = |at: usize| json!({"name": format!("Model{at}"), "columns": columns, "callbacks": ["a", "b"]});
+    json!({"models": (0..names).map(model).collect::<Vec<_>>()})
+}
+
+#[test]
+fn of_many_wide_models_all_are_told_in_brief_before_one_is_in_full() {
+    let cut = within(models(20, 40), 24_576);
+    assert!(size(&cut) <= 24_576);
+    let all = cut["models"].as_array().unwrap();
+    assert_eq!(all.len(), 20);
+    for (at, model) in all.iter().enumerate() {
+        assert_eq!(model["name"], format!("Model{at}"));
+        assert_eq!(model["columns"].as_array().unwrap().len(), 40);
+    }
+    let brief = all.iter().filter(|model| model["columns"][0].is_string()).count();
+    assert_eq!(cut["brief"], json!({"columns": brief}));
+    assert_eq!(all[0]["columns"][0]["type"], "string", "the first has what is left");
+    assert!(brief < 20 && all[19]["columns"][0] == "column_0");
+    assert!(cut["hint"].as_str().unwrap().contains("`names`"), "{}", cut["hint"]);
+    assert_eq!(cut.get("cut"), None);
+}
+
+#[test]
+fn each_of_many_models_has_the_same_share_if_even_the_names_are_too_many() {
+    let cut = within(models(20, 400), 24_576);
+    assert!(size(&cut) <= 24_576);
+    let counts: Vec<usize> = cut["models"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|model| model["columns"].as_array().unwrap().len())
+        .collect();
+    assert_eq!(counts.len(), 20);
+    assert!(
+        counts.iter().all(|count| count.abs_diff(counts[0]) <= 1 && *count > 20),
+        "{counts:?}"
+    );
+    assert_eq!(cut["cut"]["models.0.columns"], 400 - counts[0]);
+}
+
+#[test]
+fn one_wide_table_has_all_its_columns_by_name() {
+    let columns = models(1, 500)["models"][0]["columns"].clone();
+    let cut = within(
+        json!({"matched": 1, "tables": [{"name": "wide", "columns": columns}]}),
+        24_576,
+    );
+    assert_eq!(cut["tables"][0]["columns"].as_array().unwrap().len(), 500);
+    assert_eq!((&cut["brief"], cut.get("hint")), (&json!({"columns": 1}), None));
+}
+
+#[test]
+fn what_a_cursor_is_made_of_is_not_told_and_follows_the_end_of_the_page() {
+    let page = |rows: usize, more: bool| {
+        let keys: Vec<String> = (0..rows).map(|at| format!("{at:08x}")).collect();
+        let mut page = json!({
+            "rows": (0..rows).map(|at| json!([at, "x".repeat(50)])).collect::<Vec<_>>(),
+            "matched": rows + usize::from(more), "page": {"revision": "abcdef01", "keys": keys, "since": "moved"},
+        });
+        if more {
+            page["next_offset"] = rows.into();
+        }
+        within(page, 4_096)
+    };
+    let whole = page(5, true);
+    assert_eq!(whole["next_cursor"], "5.abcdef01.00000004.00000003.00000002");
+    assert!(
+        whole["changed"].as_str().unwrap().starts_with("the list changed"),
+        "{whole}"
+    );
+    assert_eq!((whole.get("page"), page(5, false).get("next_cursor")), (None, None));
+    let cut = page(200, false);
+    let kept = cut["rows"].as_array().unwrap().len();
+    assert_eq!(cut["next_offset"], kept);
+    let last = format!("{kept}.abcdef01.{:08x}.{:08x}.{:08x}", kept - 1, kept - 2, kept - 3);
+    assert_eq!(cut["next_cursor"], last);
+}
+
 #[test]
 fn one_item_that_is_too_large_is_cut_inside() {
     let cut = within(

@@ -16,7 +16,7 @@ load "#{TREE}/worker.rb"
 sources = Dir.glob("worker/**/*.rb", base: TREE).to_h { |file| [file, File.read("#{TREE}/#{file}")] }
 Coatepec.instance_variable_set(:@sources, sources)
 parts = %w[json record failure compiled databases held tables traces boot fork]
-parts += %w[reading reading/place reading/text reading/names reading/unloaded reading/route_table]
+parts += %w[reading reading/place reading/text reading/names reading/unloaded reading/attempts reading/route_table]
 parts.each { |part| Coatepec.load_part(part) }
 Coatepec::Boot.call(ROOT, "config/environment.rb")
 
@@ -275,6 +275,93 @@ class LongControllerTest < Minitest::Test
   end
 end
 
+# Class methods that raise, recurse or answer nonsense, of each kind of class: what they keep from being told is missing,
+# and everything else is there.
+class OddClassTest < Minitest::Test
+  include Asking
+
+  ODD = { raise: -> { raise "at #{ROOT} #{Object.new.inspect}" }, leave: -> { exit }, nothing: -> {},
+          object: -> { Object.new }, basic: -> { BasicObject.new }, list: -> { [BasicObject.new] } }.freeze
+  ANYWHERE = %i[name to_s hash == ancestors superclass subclasses descendants respond_to? public_instance_methods
+                __callbacks rescue_handlers].freeze
+  METHODS = {
+    "ApplicationController" => %i[controller_path action_methods _prefixes view_paths _process_action_callbacks _layout
+                                  _layout_conditions mimes_for_respond_to],
+    "ApplicationRecord" => %i[table_name primary_key abstract_class? connection_pool reflect_on_all_associations
+                              validators defined_enums default_scopes attribute_types stored_attributes sti_name
+                              attribute_aliases inheritance_column base_class reset_column_information],
+    "ApplicationJob" => %i[queue_name priority queue_adapter_name queue_name_from_part],
+    "ApplicationMailer" => %i[action_methods mailer_name view_paths default_params _layout delivery_method
+                              delivery_job],
+    "ActionCable::Channel::Base" => %i[action_methods periodic_timers]
+  }.freeze
+
+  METHODS.each do |base, methods|
+    define_method("test_what_a_class_below_#{base}_says_of_itself_may_be_nonsense") do
+      methods.product(ODD.to_a) { |name, (what, answer)| odd(base, name, answer, "#{base} #{name} #{what}") }
+      ANYWHERE.product(%i[raise basic]) { |name, what| odd(base, name, ODD[what], "#{base} #{name} #{what}") }
+    end
+
+    define_method("test_what_a_class_below_#{base}_says_of_itself_may_have_no_end") do
+      methods.each { |name| odd(base, name, ->(*all, **named) { Odd.public_send(name, *all, **named) }, name.to_s) }
+    end
+  end
+
+  private
+
+  def odd(base, name, answer, what)
+    Object.const_set(:Odd, Class.new(base.constantize))
+    Odd.define_singleton_method(name) do |*all, **named|
+      answer.parameters.empty? ? answer.call : answer.call(*all, **named)
+    end
+    told = about(base)
+    assert_equal("Odd", told[:name], what)
+    refute_match(/0x\h{6}|#{ROOT}/, told.to_s, what)
+  ensure
+    Odd.singleton_class.send(:remove_method, name)
+    Object.send(:remove_const, :Odd)
+  end
+
+  def about(base)
+    case base
+    when "ApplicationRecord" then model("Odd", *FIELDS)
+    when "ApplicationController" then ask("controller", name: "Odd")
+    else ask("job", name: "Odd")[:classes].first
+    end
+  end
+end
+
+class OddControllerTest < Minitest::Test
+  include Asking
+
+  def teardown
+    Object.send(:remove_const, :OddController)
+  end
+
+  # Routes lead to a class also if it does not say where it is.
+  def test_a_controller_that_can_not_say_its_path_has_its_routes
+    Object.const_set(:OddController, Class.new(ApplicationController) do
+      def self.controller_path = raise("who knows")
+
+      def index = nil
+    end)
+    Rails.application.routes.append { get "odd", to: "odd#index" }
+    Rails.application.reload_routes!
+    odd = ask("controller", name: "OddController")
+    assert_equal([["/odd"], []], [odd[:actions].first[:routes].map { |one| one[:path] }, odd[:unroutable_actions]])
+    assert_equal(["unreadable", "RuntimeError: who knows"], odd[:errors].first.values_at(:code, :message))
+    assert_includes(odd[:errors].first[:fields], "controller_path")
+  end
+
+  def test_templates_that_can_not_be_found_are_no_missing_actions
+    Object.const_set(:OddController, Class.new(ApplicationController) { def self._prefixes = raise("nowhere") })
+    odd = ask("controller", name: "OddController")
+    refute(odd.key?(:routes_without_action))
+    assert_includes(odd[:errors].first[:fields], "routes_without_action")
+    assert_equal([], odd[:actions])
+  end
+end
+
 class UnloadedTest < Minitest::Test
   include Asking
 
@@ -311,6 +398,39 @@ class UnloadedTest < Minitest::Test
     assert_includes(ask("job")[:classes].map { |row| row[:name] }, "ActionMailer::MailDeliveryJob")
   end
 
+  # Also when it is asked again: then Ruby would say that there is no such constant.
+  def test_a_class_whose_file_is_broken_is_refused_with_the_first_reason
+    broken = { "model" => "BrokenModel", "job" => "BrokenJob", "controller" => "BrokenController" }
+    broken.each { |kind, name| File.write(path(kind, name), "class #{name}\n  def x(\nend\n") }
+    reload
+    2.times do
+      broken.each do |kind, name|
+        error = refused(kind, name: name)
+        place = path(kind, name).delete_prefix("#{ROOT}/")
+        assert_equal("read_failed", error.code)
+        assert_match(/\A`#{place}` can't be loaded: SyntaxError: .*\b#{File.basename(place)}:3: /, error.message)
+      end
+    end
+    told = ask("model", names: %w[BrokenModel Widget AaaBroken])[:models]
+    assert_equal(["read_failed", nil, "read_failed"], told.map { |one| one.dig(:error, :code) })
+    assert_match(/MissingThing/, told.last[:error][:message])
+  ensure
+    broken.each { |kind, name| FileUtils.rm_f(path(kind, name)) }
+  end
+
+  # What a class lies in may be what is broken.
+  def test_a_class_below_a_broken_module_is_refused_with_the_reason_of_that
+    FileUtils.mkdir_p("#{ROOT}/app/models/sunk")
+    File.write("#{ROOT}/app/models/sunk.rb", "module Sunk\n  raise 'leak'\nend\n")
+    File.write("#{ROOT}/app/models/sunk/ship.rb", "class Sunk::Ship < ApplicationRecord\nend\n")
+    reload
+    2.times { assert_equal("`app/models/sunk.rb` can't be loaded: RuntimeError: leak", refused("model", name: "Sunk::Ship").message) }
+  ensure
+    FileUtils.rm_rf(["#{ROOT}/app/models/sunk.rb", "#{ROOT}/app/models/sunk"])
+  end
+
+  def path(kind, name) = "#{ROOT}/app/#{kind}s/#{name.underscore}.rb"
+
   def test_of_an_app_that_loads_nothing_is_said
     FileUtils.rm_f(@file)
     reload
@@ -344,6 +464,26 @@ class NamesTest < Minitest::Test
     assert_equal("did you mean `Widget`?", refused("model", name: "Wigdet").hint)
     assert_equal("did you mean `Ops::Thing`?", refused("model", name: "Thing").hint)
     assert_equal("did you mean `RepriceWidgetsJob`?", refused("job", name: "RepriceWidgetJob").hint)
+  end
+
+  def test_another_form_of_a_name_is_seen_for_what_is_meant
+    table = {
+      "model" => { "Widget" => %w[widget widgets Widgets WIDGET widgets_controller WidgetsController],
+                   "Ops::Thing" => %w[ops/thing ops/things ops_things OpsThing Ops::Things thing] },
+      "job" => { "RepriceWidgetsJob" => %w[reprice_widgets RepriceWidgets reprice_widgets_job],
+                 "WidgetMailer" => %w[widget_mailer WidgetsMailer] },
+      "controller" => { "WidgetsController" => %w[widget Widgets Widget widget_controller],
+                        "Admin::DashboardsController" => %w[dashboards admin/dashboard Dashboard] },
+      "schema" => { "widgets" => %w[widget Widget WIDGETS], "ops_things" => %w[Ops::Thing ops_thing OpsThings] }
+    }
+    table.each do |what, forms|
+      forms.each do |meant, names|
+        names.each do |name|
+          assert_match(/\Adid you mean `#{meant}`/, refused(what, (what == "schema" ? :table : :name) => name).hint, name)
+        end
+      end
+    end
+    assert_equal("WidgetsController", ask("controller", name: "widgets_controller")[:name])
   end
 
   # Of no question, whatever it tells.

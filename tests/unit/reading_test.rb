@@ -4,7 +4,7 @@ require_relative "worker_helper"
 require "bigdecimal"
 
 load File.join(Started::TREE, "worker.rb")
-%w[json failure reading reading/place reading/text reading/names reading/unloaded].each do |part|
+%w[json failure reading reading/place reading/text reading/names reading/unloaded reading/attempts reading/page].each do |part|
   load File.join(Started::TREE, "worker/#{part}.rb")
 end
 
@@ -128,6 +128,58 @@ class PlaceTest < Minitest::Test
   end
 end
 
+# Pages of a list of letters, which changes between two of them.
+class PageTest < Minitest::Test
+  Page = Coatepec::Reading::Page
+
+  def page(rows, **arguments) = Page.of(:rows, rows, { limit: 3, **arguments }, &:itself)
+
+  # As src/reading/page.rs makes it of what it is told.
+  def behind(page)
+    told = page[:page]
+    [page[:next_offset], told[:revision], *told[:keys].last(3).reverse].join(".")
+  end
+
+  def next_of(rows, later, **first)
+    page = page(later, cursor: behind(page(rows, **first)))
+    [page[:rows].join, page.dig(:page, :since)]
+  end
+
+  def test_the_same_list_goes_on_by_number
+    letters = %w[a b c d e f g]
+    assert_equal(["def", nil], next_of(letters, letters))
+    assert_equal(["g", nil], next_of(letters, letters, offset: 3))
+    assert_equal(["bbc", nil], next_of(%w[a b b b b c], %w[a b b b b c]))
+  end
+
+  def test_a_list_that_changed_goes_on_behind_the_last_row_that_was_told
+    table = { "xabcdef" => "def", "acdef" => "def", "abdef" => "def", "bcxdef" => "xde", "abcfed" => "fed",
+              "xyzabcdef" => "def", "axxxdef" => "xxx" }
+    table.each { |later, rows| assert_equal([rows, "moved"], next_of(%w[a b c d e f], later.chars), later) }
+  end
+
+  def test_without_any_of_its_last_rows_the_place_is_lost
+    assert_equal(["gh", "lost"], next_of(%w[a b c d e f], %w[d e f g h]))
+    assert_equal(["", "lost"], next_of(%w[a b c d e f], []))
+  end
+
+  def test_of_rows_that_are_alike_the_nearest_is_meant
+    assert_equal(["bcd", "moved"], next_of(%w[b a b b c d], %w[b a b b c d e]).then { |rows, since| [rows, since] })
+  end
+
+  def test_a_short_page_remembers_rows_of_the_pages_before
+    first = page(%w[a b c d], limit: 1, offset: 1)
+    assert_equal([2, 2], [first[:next_offset], first[:page][:keys].size])
+    assert_equal("c", page(%w[a c d], limit: 1, cursor: behind(first))[:rows].join)
+  end
+
+  def test_the_last_page_has_no_next
+    assert_nil(page(%w[a b c])[:next_offset])
+    assert_nil(page(%w[a b], offset: 7)[:next_offset])
+    assert_equal(3, page(%w[a b c], offset: 7)[:matched])
+  end
+end
+
 # Constants of a small app.
 class Animal; end
 class Cat < Animal; end
@@ -142,7 +194,7 @@ class NamesTest < Minitest::Test
   Names = Coatepec::Reading::Names
 
   def test_only_a_descendant_of_the_kind_is_found
-    Names.stub(:file?, false) do
+    Names.stub(:file, nil) do
       assert_equal([Cat, Wild::Cat], [Names.find("Cat", Animal), Names.find("Wild::Cat", Animal)])
       others = %w[Animal Kernel String Wild Wild::Dog Wild::Kernel Cat::Cat Object::Cat Nothing RUBY_VERSION::X]
       others.each { |name| assert_nil(Names.find(name, Animal), name) }
@@ -159,7 +211,7 @@ class NamesTest < Minitest::Test
 
   def test_what_waits_to_be_loaded_is_not_loaded_for_a_name_that_no_file_has
     Object.autoload(:WaitingCat, "#{__dir__}/no_such_file.rb")
-    Names.stub(:file?, false) { assert_nil(Names.find("WaitingCat", Animal)) }
+    Names.stub(:file, nil) { assert_nil(Names.find("WaitingCat", Animal)) }
   ensure
     Object.send(:remove_const, :WaitingCat)
   end

@@ -4,6 +4,8 @@ module Coatepec
   module Reading
     # An association of a model. One that Rails itself can't make sense of is told as far as it goes, with the reason.
     class Association
+      include Attempts
+
       MACROS = %w[belongs_to has_one has_many has_and_belongs_to_many has_one_attached has_many_attached].freeze
       FACTS = %i[class_name foreign_key primary_key through source polymorphic as join_table inverse_of scope options
                  at].freeze
@@ -16,31 +18,23 @@ module Coatepec
       def initialize(model, reflection)
         @model = model
         @reflection = reflection
-        @errors = []
       end
 
       def to_h
-        facts = FACTS.to_h { |name| [name, attempt { send(name) }] }.compact
+        facts = FACTS.to_h { |name| [name, attempt(name) { send(name) }] }.compact
         found = { name: reflection.name.to_s, macro: reflection.macro.to_s, **facts }
-        return found if @errors.empty?
+        return found if troubles.empty?
 
         # What the model says, if nothing goes by that name.
-        found[:class_name] ||= reflection.class_name unless reflection.polymorphic?
-        { **found, error: @errors.first }
+        found[:class_name] ||= attempt("class_name") { reflection.class_name unless reflection.polymorphic? }
+        { **found, error: troubles.first[:message] }.compact
       end
 
       private
 
       attr_reader :reflection
 
-      def attempt
-        yield
-      rescue StandardError, SystemStackError, ScriptError => e
-        @errors << Text.reason(e)
-        nil
-      end
-
-      def class_name = polymorphic ? nil : reflection.klass.name
+      def class_name = polymorphic ? nil : Text.real_name(reflection.klass)
 
       def foreign_key = Tables.one_or_many(Array(reflection.foreign_key))
 

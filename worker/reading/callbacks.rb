@@ -23,12 +23,11 @@ module Coatepec
 
         def describe(klass, name, callback)
           filter = callback.filter
-          place = place(klass, filter)
+          place = Place.of_handler(klass, filter)
           return if rails?(place) || (name == :validate && !called?(filter))
 
-          # A block's place stands beside it, once.
-          shown = filter.is_a?(Proc) ? "block" : Text.callable(filter)
-          { callback: called(name, callback.kind), filter: shown, **conditions(callback), at: place }.compact
+          { callback: called(name, callback.kind), filter: Text.handler(filter), **Conditions.new(callback).to_h,
+            at: place }.compact
         end
 
         # As the app calls it.
@@ -41,40 +40,53 @@ module Coatepec
         end
 
         # Validators have a field of their own.
-        def called?(filter) = filter.is_a?(Symbol) || filter.is_a?(Proc)
-
-        def place(klass, filter)
+        def called?(filter)
           case filter
-          when Symbol then Place.of_method(klass, filter)
-          when Proc, Method, UnboundMethod then Place.of(filter)
-          when Module then Place.of_module(filter)
-          else Place.of_module(filter.class)
+          when Symbol, Proc then true
           end
         end
+      end
+    end
 
-        # `on: :update` has become a condition of Rails' own, and so has `only: :show`.
-        def conditions(callback)
-          ifs, unlesses = %i[@if @unless].map { |name| Array(callback.instance_variable_get(name)) }
-          { on: events(ifs), only: actions(ifs), except: actions(unlesses), if: own(ifs), unless: own(unlesses) }
-            .reject { |_name, list| list.empty? }
-        end
+    # When a callback is called. Rails turns `only`, `except` and `on` into conditions of its own; a later
+    # `skip_before_action` adds more.
+    class Conditions
+      FILTER = "AbstractController::Callbacks::ActionFilter"
 
-        def own(items)
-          items.reject { |item| action_filter?(item) || of_rails?(item) }.map { |item| Text.callable(item) }
-        end
+      def initialize(callback)
+        @if, @unless = %i[@if @unless].map { |list| Array(callback.instance_variable_get(list)) }
+      end
 
-        def actions(items)
-          items.select { |item| action_filter?(item) }
-               .flat_map { |item| item.instance_variable_get(:@actions).to_a.map(&:to_s) }.uniq
-        end
+      # `only: []` is a callback that is never called, no `only` one that always is.
+      def to_h
+        { on: events, only: actions(@if)&.inject(:&), except: actions(@unless)&.inject(:|), if: others(@if),
+          unless: others(@unless) }
+      end
 
-        def action_filter?(item) = Text.class_name(Text::CLASS.bind_call(item)).end_with?("Callbacks::ActionFilter")
+      private
 
-        def of_rails?(item) = item.is_a?(Proc) && rails?(Place.of(item))
+      def events
+        found = @if.select { |one| of_rails?(one) && one.binding.local_variable_defined?(:fire_on) }
+        told(found.flat_map { |one| Array(one.binding.local_variable_get(:fire_on)) }.map(&:to_s).uniq)
+      end
 
-        def events(conditions)
-          found = conditions.select { |item| of_rails?(item) && item.binding.local_variable_defined?(:fire_on) }
-          found.flat_map { |item| Array(item.binding.local_variable_get(:fire_on)) }.map(&:to_s).uniq
+      def actions(conditions)
+        filters = conditions.select { |condition| filter?(condition) }
+        filters.map { |filter| filter.instance_variable_get(:@actions).map(&:to_s) } unless filters.empty?
+      end
+
+      def others(conditions)
+        found = conditions.reject { |condition| filter?(condition) || of_rails?(condition) }
+        told(found.map { |condition| Text.callable(condition) })
+      end
+
+      def told(list) = list.empty? ? nil : list
+
+      def filter?(condition) = Text.real_name(Text::CLASS.bind_call(condition)) == FILTER
+
+      def of_rails?(condition)
+        case condition
+        when Proc then Callbacks.rails?(Place.of(condition))
         end
       end
     end

@@ -38,7 +38,7 @@ module Coatepec
         # Looks at one thing; what goes wrong there keeps nobody from looking at the next.
         def look(subject)
           yield
-        rescue StandardError, SystemStackError, ScriptError => e
+        rescue Trouble => e
           @unchecked << { subject: subject, reason: Text.reason(e) }
         end
 
@@ -56,8 +56,7 @@ module Coatepec
           findings = Findings.new(arguments[:only] || CODES)
           [CheckRoutes, CheckModels, CheckSources].each { |part| part.look(findings) }
           hidden, told = findings.sorted.partition { |finding| ignored.include?(finding.code) }
-          result = Page.of(:findings, told.map { |finding| finding.to_h.compact }, arguments)
-          { **result, by_code: tally(told), ignored: tally(hidden), **unchecked(findings.unchecked) }
+          { **page(told, arguments), by_code: tally(told), ignored: tally(hidden), **unchecked(findings.unchecked) }
             .reject { |name, value| %i[ignored unchecked].include?(name) && value.empty? }
         end
 
@@ -65,6 +64,11 @@ module Coatepec
         def names(list) = "`#{list.join("`, `")}`"
 
         private
+
+        def page(findings, arguments)
+          page = Page.of(:findings, findings, arguments) { |finding| [finding.code, finding.subject] }
+          { **page, findings: page[:findings].map { |finding| finding.to_h.compact } }
+        end
 
         def unchecked(all)
           { unchecked: all.first(UNCHECKED), unchecked_count: (all.size if all.size > UNCHECKED) }.compact

@@ -52,7 +52,8 @@ module Coatepec
         def actions(findings, klass, routes)
           return unless Place.own?(Place.of_module(klass)) && klass.subclasses.empty?
 
-          leading = routes.select { |route| [":controller", klass.controller_path].include?(route.controller) }
+          path = klass.controller_path
+          leading = routes.select { |route| Controller.leads_to?(route, path) }
           Controller::Actions.new(klass, leading).unroutable.each do |name|
             action(findings, klass, name) if klass.instance_method(name).owner == klass
           end

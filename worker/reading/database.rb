@@ -4,10 +4,6 @@ module Coatepec
   module Reading
     # The test databases as they are now: nothing is believed that was remembered of them, and none is made.
     module Database
-      # How Rails says that there is no such database, or nobody who serves it.
-      UNAVAILABLE = %w[ActiveRecord::NoDatabaseError ActiveRecord::ConnectionNotEstablished
-                       ActiveRecord::AdapterNotSpecified].freeze
-
       # A file of SQLite comes into being by being opened, and so does its directory. Looking must not do that.
       module Existing
         private
@@ -40,8 +36,6 @@ module Coatepec
 
         def name_of(model) = model.connection_pool.db_config.name
 
-        def unavailable?(error) = UNAVAILABLE.any? { |name| error.class.ancestors.any? { |klass| klass.name == name } }
-
         def no_file?(config)
           return false unless config.adapter.to_s.include?("sqlite")
 
@@ -67,16 +61,19 @@ module Coatepec
         # What each class found in its table, and its key unless the class names it itself.
         def forget_models
           derived.each { |model| model.instance_variable_set(:@primary_key, not_set) }
-          ::ActiveRecord::Base.subclasses.each do |model|
-            model.reset_column_information
-          rescue StandardError, SystemStackError, ScriptError
-            nil
-          end
+          Names.children(::ActiveRecord::Base).each { |model| forget_model(model) }
+        end
+
+        # With all below it; if one of those keeps it from that, each by itself.
+        def forget_model(model)
+          model.reset_column_information
+        rescue Trouble
+          Names.children(model).each { |child| forget_model(child) }
         end
 
         # Known before anybody has asked a class for its key.
         def derived
-          @derived ||= ::ActiveRecord::Base.descendants.select do |model|
+          @derived ||= Names.descendants(::ActiveRecord::Base).select do |model|
             not_set && model.instance_variable_get(:@primary_key).equal?(not_set)
           end
         end

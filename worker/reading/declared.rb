@@ -37,7 +37,8 @@ module Coatepec
 
         # Of the class, of what it inherits from and of what it includes.
         def files(klass)
-          own = klass.ancestors.filter_map { |mod| Place.of_module(mod) }.select { |place| Place.own?(place) }
+          places = Names::ANCESTORS.bind_call(klass).filter_map { |mod| Place.of_module(mod) }
+          own = places.select { |place| Place.own?(place) }
           own.map { |place| place.sub(/:\d+\z/, "") }.uniq.first(FILES)
         end
 

@@ -48,8 +48,8 @@ module Coatepec
         def list(arguments)
           rows = bases(arguments[:kind]).flat_map { |kind, base| Names.all(base).map { |klass| row(kind, klass) } }
           query = arguments[:query]&.downcase
-          rows.select! { |row| row.values.any? { |value| value.downcase.include?(query) } } if query
-          Page.of(:classes, rows, arguments).merge(Unloaded.told)
+          rows.select! { |row| row.values.any? { |value| value.to_s.downcase.include?(query) } } if query
+          Page.of(:classes, rows, arguments) { |row| row.values_at(:kind, :name) }.merge(Unloaded.told)
         end
 
         def row(kind, klass)
@@ -59,8 +59,8 @@ module Coatepec
 
         # One class that can't tell its queue keeps nobody from being listed.
         def queue_name(klass)
-          JobClass.new(klass).queue_name
-        rescue StandardError, SystemStackError, ScriptError
+          Text.data(JobClass.new(klass).queue_name)
+        rescue Trouble
           nil
         end
       end

@@ -8,6 +8,8 @@ module Coatepec
   module Reading
     # What a model of ActiveRecord is made of. Each part is told by itself: what one of them can't tell, the others can.
     class Model
+      include Attempts
+
       FIELDS = %w[columns associations validators enums scopes callbacks indexes foreign_keys attributes sti concerns
                   methods].freeze
       # Of one list of one model.
@@ -47,16 +49,17 @@ module Coatepec
           rows = all.map { |model| row(model) }
           query = arguments[:query]&.downcase
           rows = rows.select { |row| mentions?(row, query) } if query
-          Page.of(:models, rows, arguments).merge(Unloaded.told)
+          Page.of(:models, rows, arguments) { |row| row[:name] }.merge(Unloaded.told)
         end
 
-        def mentions?(row, query) = row.values_at(:name, :table_name).compact.any? { |it| it.downcase.include?(query) }
+        def mentions?(row, query) = row.values_at(:name, :table_name).any? { |it| it.to_s.downcase.include?(query) }
 
         def row(model)
-          abstract = model.abstract_class? || nil
-          { name: Text.real_name(model), table_name: abstract ? nil : model.table_name, abstract_class: abstract,
-            at: Place.of_module(model) }.compact
-        rescue StandardError, SystemStackError
+          abstract = model.abstract_class? ? true : nil
+          table_name = Text.value(model.table_name) unless abstract
+          { name: Text.real_name(model), table_name: table_name, abstract_class: abstract, at: Place.of_module(model) }
+            .compact
+        rescue Trouble
           { name: Text.real_name(model) }
         end
       end
@@ -64,7 +67,6 @@ module Coatepec
       def initialize(model, fields)
         @model = model
         @asked = fields
-        @errors = []
       end
 
       def to_h
@@ -81,15 +83,15 @@ module Coatepec
 
       def head
         { name: Text.real_name(model), at: Place.of_module(model), abstract_class: abstract?,
-          table_name: (attempt("table_name") { model.table_name } unless abstract?),
-          primary_key: (attempt("primary_key") { primary_key } unless abstract?),
+          table_name: (attempt("table_name") { Text.value(model.table_name) } unless abstract?),
+          primary_key: (attempt("primary_key") { Text.value(primary_key) } unless abstract?),
           database: attempt("database") { Database.name_of(model) } }.compact
       end
 
       def abstract?
         return @abstract if defined?(@abstract)
 
-        @abstract = attempt("abstract_class") { model.abstract_class? } || false
+        @abstract = attempt("abstract_class") { model.abstract_class? ? true : false } || false
       end
 
       def skipped?(field) = abstract? && %w[columns indexes foreign_keys attributes sti].include?(field)
@@ -98,28 +100,6 @@ module Coatepec
       def counts(found, shown)
         sizes = found.select { |_name, list| list.is_a?(Array) }.transform_values(&:size)
         sizes.reject { |name, size| shown.key?(name) && size <= ITEMS }
-      end
-
-      # One reason stands once, whatever it kept from being told.
-      def errors
-        grouped = @errors.group_by { |error| error.slice(:code, :message) }
-        found = grouped.map { |error, all| { **error, fields: all.map { |one| one[:field] } } }
-        found unless found.empty?
-      end
-
-      def attempt(field)
-        yield
-      rescue Refused => e
-        @errors << { field: field, code: e.code, message: e.message }
-        nil
-      rescue StandardError, SystemStackError, ScriptError => e
-        @errors << { field: field, **trouble(e) }
-        nil
-      end
-
-      def trouble(error)
-        code = Database.unavailable?(error) ? "database_unavailable" : "unreadable"
-        { code: code, message: Text.reason(error) }
       end
 
       # From the database, unless the class names it: a table without a key has none.
@@ -149,13 +129,14 @@ module Coatepec
 
       # A class declares one validator for each line; a concern may repeat the line.
       def validators
-        found = model.validators.map do |validator|
-          attributes = validator.respond_to?(:attributes) ? validator.attributes.map(&:to_s) : nil
-          options = Text.options(validator.options.except(:class))
-          { name: Text.class_name(validator.class), attributes: attributes, options: options.empty? ? nil : options,
-            at: validator_place(validator.class) }.compact
-        end
-        found.uniq
+        model.validators.filter_map { |one| attempt("validators") { validator(one) } }.uniq
+      end
+
+      def validator(validator)
+        attributes = validator.respond_to?(:attributes) ? validator.attributes.map(&:to_s) : nil
+        options = Text.options(validator.options.except(:class))
+        { name: Text.class_name(validator.class), attributes: attributes, options: options.empty? ? nil : options,
+          at: validator_place(validator.class) }.compact
       end
 
       # Of the app's own, which may have no name.
@@ -232,7 +213,7 @@ module Coatepec
         return unless in_table { |connection, table| connection.columns(table).any? { |found| found.name == column } }
 
         below = Names.all(model).map { |klass| Text.real_name(klass) }
-        { base_class: Text.real_name(model.base_class), inheritance_column: column, type: model.sti_name,
+        { base_class: Text.real_name(model.base_class), inheritance_column: column, type: Text.value(model.sti_name),
           descendants: below }
       end
 

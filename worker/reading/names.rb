@@ -9,6 +9,7 @@ module Coatepec
       PATTERN = /\A[A-Z]\w*(?:::[A-Z]\w*)*\z/
       LIMIT = 200
       SUGGESTIONS = 5
+      KINDS = /_(?:controller|job|mailer|channel)\z/
 
       SUBCLASSES = Class.instance_method(:subclasses)
       CONST_DEFINED = Module.instance_method(:const_defined?)
@@ -20,7 +21,7 @@ module Coatepec
         # The named descendants of a class that are what their name stands for, in order of their names.
         def all(base)
           Unloaded.files
-          known = below(base).filter_map { |klass| (name = Text.real_name(klass)) && [name, klass] }
+          known = descendants(base).filter_map { |klass| (name = Text.real_name(klass)) && [name, klass] }
           current = known.select { |name, klass| PATTERN.match?(name) && constant(name, loading: false).equal?(klass) }
           current.sort_by(&:first).map(&:last)
         end
@@ -29,10 +30,14 @@ module Coatepec
         def find(name, base)
           return unless well_formed?(name)
 
-          already = constant(name, loading: false)
-          klass = already || (constant(name, loading: true) if file?(name))
-          below(base).find { |known| known.equal?(klass) && Text.real_name(known) == name }
+          klass = constant(name, loading: false) || loaded(name)
+          descendants(base).find { |known| known.equal?(klass) && Text.real_name(known) == name }
         end
+
+        # Each has one superclass, so none is there twice. Some have a `hash` of their own, so none is a key.
+        def descendants(base) = children(base).flat_map { |klass| [klass, *descendants(klass)] }
+
+        def children(klass) = SUBCLASSES.bind_call(klass)
 
         # Whether there is such a constant, loaded or to be loaded when it is used. Loads nothing.
         def known?(name)
@@ -57,19 +62,21 @@ module Coatepec
           raise Refused.new(code, "the app has no #{kind} `#{Json.text(shown)}`", hint: hint)
         end
 
-        # The same name elsewhere comes first, then what is spelled alike.
+        # The same name in another form comes first, then the same elsewhere, then what is spelled alike.
         def near(name, known)
           return [] if name.size > LIMIT
 
-          last = name.split("::").last.to_s.downcase
-          same = known.select { |other| other.split("::").last.downcase == last }
-          (same + DidYouMean::SpellChecker.new(dictionary: known).correct(name)).uniq.first(SUGGESTIONS)
+          same = known.select { |other| form(other) == form(name) }
+          elsewhere = known.select { |other| form(last(other)) == form(last(name)) }
+          (same + elsewhere + DidYouMean::SpellChecker.new(dictionary: known).correct(name)).uniq.first(SUGGESTIONS)
         end
 
         private
 
-        # Each has one superclass, so none is there twice. Some have a `hash` of their own, so none is a key.
-        def below(base) = SUBCLASSES.bind_call(base).flat_map { |klass| [klass, *below(klass)] }
+        # `Ops::Thing`, `ops/things`, `ops_things` and `Ops::ThingsController` are forms of one name.
+        def form(name) = name.underscore.sub(KINDS, "").tr("/", "_").singularize
+
+        def last(name) = name.split(%r{::|/}).last.to_s
 
         # Step by step: no `const_missing` of the app is called, and nothing is found in Object for what belongs below
         # another name. Without `loading`, what is not loaded yet is not there.
@@ -95,10 +102,18 @@ module Coatepec
           end
         end
 
+        # Of the app's file of just that name.
+        def loaded(name)
+          return unless file(name)
+
+          modules = name.split("::").inject([]) { |names, part| names << [*names.last, part].join("::") }
+          Unloaded.load(modules.filter_map { |one| file(one) }) { constant(name, loading: true) }
+        end
+
         # Of the app, where Zeitwerk looks for it.
-        def file?(name)
+        def file(name)
           path = "#{name.underscore}.rb"
-          Rails.autoloaders.main.dirs.any? { |dir| File.file?(File.join(dir, path)) }
+          Rails.autoloaders.main.dirs.map { |dir| File.join(dir, path) }.find { |file| File.file?(file) }
         end
       end
     end

@@ -5,30 +5,24 @@ module Coatepec
     # What works outside of a request: a job, a mailer or a channel. Each of its facts (methods below) is told by
     # itself: what one can't tell, the others can.
     class Outside
+      include Attempts
+
       PARAMETERS = { req: "required", opt: "optional", rest: "rest", keyreq: "keyword_required", key: "keyword",
                      keyrest: "keyword_rest", block: "block" }.freeze
 
       def initialize(klass)
         @klass = klass
-        @errors = []
       end
 
       def to_h
-        found = self.class::FACTS.to_h { |name| [name, attempt { send(name) }] }
-        found[:errors] = @errors
+        found = self.class::FACTS.to_h { |name| [name, attempt(name) { Text.data(send(name)) }] }
+        found[:errors] = errors
         found.reject { |_name, value| value.nil? || value == [] || value == {} }
       end
 
       private
 
       attr_reader :klass
-
-      def attempt
-        yield
-      rescue StandardError, SystemStackError, ScriptError => e
-        @errors << Text.reason(e)
-        nil
-      end
 
       # @return [Array<Hash>] names and kinds, in order
       def parameters(name)
@@ -66,16 +60,16 @@ module Coatepec
       # A name, or where the block is that would compute it. It is not run.
       def queue_name
         name = klass.queue_name
-        return name.to_s unless name.is_a?(Proc)
+        return Text.value(name) unless name.is_a?(Proc)
 
         Callbacks.rails?(Place.of(name)) ? klass.queue_name_from_part(nil) : Text.callable(name)
       end
 
       private
 
-      def queue_priority = klass.priority.is_a?(Proc) ? Text.callable(klass.priority) : klass.priority
+      def queue_priority = klass.priority.is_a?(Proc) ? Text.callable(klass.priority) : Text.value(klass.priority)
 
-      def queue_adapter = klass.queue_adapter_name&.to_s
+      def queue_adapter = Text.value(klass.queue_adapter_name)
 
       def perform = place_of(:perform)
 
@@ -141,7 +135,7 @@ module Coatepec
         declared ? Text.callable(declared) : declared
       end
 
-      def delivery_method = klass.delivery_method&.to_s
+      def delivery_method = Text.value(klass.delivery_method)
 
       def delivery_job = Text.class_name(klass.delivery_job)
 

@@ -20,6 +20,16 @@ module Coatepec
           nil
         end
 
+        # Of what Rails calls: the name of a method of the class, a block or an object.
+        def of_handler(klass, handler)
+          case handler
+          when Symbol then of_method(klass, handler)
+          when Proc, Method, UnboundMethod then of(handler)
+          when Module then of_module(handler)
+          else of_module(Text::CLASS.bind_call(handler))
+          end
+        end
+
         # Of a class or module: where it is first opened.
         def of_module(mod)
           name = Text.real_name(mod)

@@ -18,16 +18,16 @@ module Coatepec
       Level = Struct.new(:routes, :prefix, :engine, :within)
 
       class << self
-        # The app's own come first. `internal` counts Rails' own, which are left out.
-        # @return [Array(Array<Entry>, Integer)]
+        # The app's own come first. Rails' own stand by themselves.
+        # @return [Array(Array<Entry>, Array<Entry>)]
         def all
           load_lazy
           levels = [Level.new(routes_of(Rails.application), "", nil, [Rails.application.class])]
           found = []
-          internal = 0
+          internal = []
           while (level = levels.shift)
             hidden, shown = level.routes.partition(&:internal)
-            internal += hidden.size
+            internal.concat(hidden.map { |route| entry(route, level) })
             shown.each do |route|
               found << entry(route, level)
               levels.concat(below(route, level))

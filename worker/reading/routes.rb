@@ -1,5 +1,9 @@
 # frozen_string_literal: true
 
+%w[page].each do |name|
+  Coatepec.load_part("reading/#{name}") unless Coatepec::Reading.const_defined?(name.capitalize, false)
+end
+
 module Coatepec
   module Reading
     # Routes, filtered and paged.
@@ -12,9 +16,9 @@ module Coatepec
       class << self
         def call(arguments)
           routes, internal = RouteTable.all
-          matched = routes.select { |route| match?(route, arguments) }
+          matched, internal = [routes, internal].map { |all| all.select { |route| match?(route, arguments) } }
           kept, left = matched.partition { |route| kept?(route, arguments[:engines]) }
-          page(kept, arguments).merge(left_out(left, arguments, internal))
+          page(kept, arguments).merge(left_out(left, arguments, internal.size))
         end
 
         private
@@ -39,12 +43,10 @@ module Coatepec
         end
 
         def page(routes, arguments)
-          offset, limit = arguments.values_at(:offset, :limit)
-          rows = (routes[offset, limit] || []).map { |route| row(route) }
+          page = Page.of(:rows, routes, arguments) { |route| route.to_h.values_at(*COLUMNS) }
+          rows = page[:rows].map { |route| row(route) }
           columns = (COLUMNS + MORE).first([COLUMNS.size, *rows.map(&:size)].max)
-          result = { columns: columns, matched: routes.size, rows: rows }
-          result[:next_offset] = offset + limit if offset + limit < routes.size
-          result
+          { columns: columns, matched: page[:matched], **page, rows: rows }
         end
 
         def row(route)

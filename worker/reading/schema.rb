@@ -104,7 +104,7 @@ module Coatepec
       end
 
       def answer(chosen)
-        page = Page.of(:tables, chosen, @arguments)
+        page = Page.of(:tables, chosen, @arguments, &:full_name)
         page[:tables].map! { |table| show(table) }
         databases = @databases.map { |found| database(found) }
         { source: "database", databases: databases, detail: @detail, **page, **pending }

@@ -40,7 +40,7 @@ module Coatepec
           when Set then value(object.to_a, depth)
           else scalar(object)
           end
-        rescue StandardError, SystemStackError
+        rescue Trouble
           an_instance(object)
         end
 
@@ -84,6 +84,24 @@ module Coatepec
           when Method, UnboundMethod then at("method #{object.name}", object)
           when Module then class_name(object)
           else class_name(CLASS.bind_call(object))
+          end
+        end
+
+        # The same of what has its place beside it.
+        def handler(object)
+          case object
+          when Proc then "block"
+          else callable(object)
+          end
+        end
+
+        # An answer in which whatever is no data is told as a value.
+        def data(object)
+          case object
+          when Hash then object.transform_values { |value| data(value) }
+          when Array then object.map { |item| data(item) }
+          when nil, true, false, Integer, Float, String, Symbol then object
+          else value(object)
           end
         end
 
@@ -145,8 +163,11 @@ module Coatepec
         # follow on what can't belong to a path.
         def places
           @places ||= [[Coatepec.root, ""], *Gem.path.map { |dir| ["#{dir}/", ""] }, *home]
-                      .map { |place, shown| [%r{(?<![\w./-])#{Regexp.escape(place)}}, shown] }
+                      .map { |place, shown| [%r{(?<![\w./-])#{Regexp.escape(place)}}, shown] } + [bare]
         end
+
+        # The root by itself.
+        def bare = [%r{(?<![\w./-])#{Regexp.escape(Coatepec.root.chomp("/"))}(?![\w./-])}, "."]
 
         def home
           [["#{Dir.home}/", "~/"]]

@@ -14,6 +14,18 @@ module Coatepec
           @files ||= Boot.eager_load_error ? load_rest : []
         end
 
+        # Calls the block, which loads the last of these files. What keeps a file from being loaded is told as it was at
+        # first: from the second time on, Ruby may only say that there is no such constant.
+        # @param paths [Array<String>] absolute ones, of a class and of the modules that it is in
+        # @raise [Refused]
+        def load(paths)
+          places = paths.map { |path| place(path) }
+          known = (files + tried).find { |one| places.include?(one[:file]) }
+          known ||= attempt(places.last) { return yield }.tap { |failure| tried << failure }
+          raise Refused.new("read_failed", "`#{known[:file]}` can't be loaded: #{known[:reason]}",
+                            hint: "mend it and call again; runs are not concerned")
+        end
+
         # What a list of classes says beside them.
         def told
           return {} if files.empty?
@@ -23,8 +35,12 @@ module Coatepec
 
         private
 
+        def tried = @tried ||= []
+
+        def place(path) = Place.at(path, 1)&.delete_suffix(":1")
+
         def load_rest
-          failed = ruby_files.filter_map { |file| attempt(Place.at(file, 1)&.delete_suffix(":1")) { load_file(file) } }
+          failed = ruby_files.filter_map { |file| attempt(place(file)) { load_file(file) } }
           failed + engines.filter_map { |engine| attempt(Text.class_name(engine)) { engine.eager_load! } }
         end
 
@@ -49,7 +65,7 @@ module Coatepec
         def attempt(file)
           yield
           nil
-        rescue StandardError, SystemStackError, ScriptError => e
+        rescue Trouble => e
           { file: file, reason: Text.reason(e) }
         end
       end
