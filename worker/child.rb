@@ -101,6 +101,7 @@ module Coatepec
     def call
       Process.setproctitle("coatepec run #{@request[:run]}")
       ARGV.clear
+      profile if @request[:profile]
       Ending.records = @records
       Threads.dump_on_signal(@records)
       limit_files
@@ -123,6 +124,11 @@ module Coatepec
       refusals = Refusals.new
       @records.refusals = refusals
       refusals.watch
+    end
+
+    def profile
+      Coatepec.load_part("profile")
+      @records.extend(Profiled).profile = Profile.new
     end
 
     # The hard limit stays: what may raise its own limits is not what this is for.

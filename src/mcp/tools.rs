@@ -83,6 +83,8 @@ pub(super) struct SpecRun {
     // Explained in the instructions.
     coverage: Option<Coverage>,
     coverage_files: Option<Vec<String>>,
+    /// Where time goes.
+    profile: Option<bool>,
     /// Then answer `running`. Default 45.
     #[schemars(range(min = 0, max = 900))]
     pub(super) wait_seconds: Option<u64>,
@@ -278,6 +280,7 @@ impl From<SpecRun> for RunArguments {
                 (Some(Coverage::Lines), None) => Some(Scope::Changed),
                 (None, None) => None,
             },
+            profile: input.profile.unwrap_or(false),
             ..RunArguments::default()
         }
     }

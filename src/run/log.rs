@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::coverage::CoverageLog;
 use crate::worker::protocol::{
-    CoveredFile, ExampleFinished, ExampleStatus, Failure, Identity, ListedExample, Record, RunEvent, Started,
-    ThreadDump,
+    CoveredFile, ExampleFinished, ExampleStatus, Failure, Identity, ListedExample, ProfileTotal, Record, RunEvent,
+    Started, ThreadDump,
 };
 
 /// Bytes of records after which details are dropped.
@@ -33,6 +33,8 @@ pub struct RunLog {
     pub threads: Option<Vec<ThreadDump>>,
     pub coverage_skipped: bool,
     pub coverage: CoverageLog,
+    /// Where the time went, as far as it was asked for and told.
+    pub profile: Option<ProfileTotal>,
     /// What a listing found, as far as there was room for it.
     pub listed: Vec<ListedExample>,
     /// Nothing was run: its code had seen other tables.
@@ -170,6 +172,7 @@ impl RunLog {
             RunEvent::Exit { status } => self.exit = Some(status),
             RunEvent::Databases { names } => self.databases = names,
             RunEvent::Outdated {} => self.outdated = true,
+            RunEvent::Profile(total) => self.profile = Some(total),
             RunEvent::CoverageSkipped {} => self.coverage_skipped = true,
             // Whoever knows what is granted listens to it.
             RunEvent::FilesRefused { .. } => {}

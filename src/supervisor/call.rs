@@ -33,6 +33,8 @@ pub struct RunArguments {
     pub include_stdout: Option<IncludeStdout>,
     pub fork: Option<Fork>,
     pub coverage: Option<Scope>,
+    /// Tell where the time goes.
+    pub profile: bool,
     /// Tell what there is, and run nothing.
     pub list: bool,
     /// The selectors are from a report of ours, and there may be many.

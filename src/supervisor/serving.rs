@@ -119,6 +119,7 @@ pub(super) fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunReques
         example,
         seed,
         fail_fast,
+        profile,
         ..
     } = call.arguments.clone();
     RunRequest {
@@ -141,6 +142,7 @@ pub(super) fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunReques
         fail_fast: fail_fast.unwrap_or(false),
         list: call.arguments.list,
         coverage: None,
+        profile: profile && !call.arguments.list,
         max_file_bytes: call.limits.file,
         notice_refusals: call.setup.config.sandbox.mode != SandboxMode::Off,
         ask_tables: false,

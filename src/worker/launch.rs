@@ -45,6 +45,7 @@ const SOURCES: &[(&str, &str)] = &[
         "worker/minitest_selection.rb",
         include_str!("../../worker/minitest_selection.rb"),
     ),
+    ("worker/profile.rb", include_str!("../../worker/profile.rb")),
     ("worker/questions.rb", include_str!("../../worker/questions.rb")),
     ("worker/reader.rb", include_str!("../../worker/reader.rb")),
     ("worker/reading.rb", include_str!("../../worker/reading.rb")),

@@ -4,6 +4,7 @@
 //! `{"id": 1, "told": {"pong": {}}}`. Descriptors travel with the line that counts them in `fds` (SCM_RIGHTS).
 //! A message that changes its meaning raises [`VERSION`], here and in worker.rb.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -80,6 +81,8 @@ pub struct RunRequest {
     /// The files of which it shall tell what lines were executed, relative to the root; none if nothing is to be counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Vec<String>>,
+    /// Tell where the time goes.
+    pub profile: bool,
     /// The largest file that a process of the run may write, in bytes.
     pub max_file_bytes: u64,
     /// Whether to notice files that can't be had although their permissions allow it.
@@ -345,6 +348,8 @@ pub enum RunEvent {
         /// Of those that are not listed, because there were too many different ones.
         more: u64,
     },
+    /// Of a run that is to tell where its time goes, before its end; the last one counts.
+    Profile(ProfileTotal),
     /// A coverage tool was there and was silenced.
     CoverageSkipped {},
     /// Lines that were executed, or why they can't be told. There may be several of these.
@@ -436,6 +441,73 @@ pub struct ExampleFinished {
     pub reason: Option<String>,
     pub failure: Option<Failure>,
     pub pending_fixed: Option<bool>,
+    /// Of a run that is to tell where its time goes.
+    pub cost: Option<Cost>,
+}
+
+/// What an example took of what all share.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+pub struct Cost {
+    pub sql: Option<Expense>,
+    pub factories: Option<Expense>,
+    pub gc_seconds: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize, schemars::JsonSchema)]
+pub struct Expense {
+    pub count: u64,
+    pub seconds: f64,
+}
+
+/// Where the time of a run went; what the app does not have is absent.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub struct ProfileTotal {
+    pub sql: Option<SqlTotal>,
+    pub factories: Option<FactoryTotal>,
+    pub gc: Option<GcTotal>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct SqlTotal {
+    pub count: u64,
+    pub seconds: f64,
+    pub cached: u64,
+    pub statements: u64,
+    pub queries: Vec<QueryUse>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, schemars::JsonSchema)]
+pub struct QueryUse {
+    pub sql: String,
+    pub count: u64,
+    pub seconds: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct FactoryTotal {
+    pub count: u64,
+    pub seconds: f64,
+    pub names: u64,
+    pub by_name: Vec<FactoryUse>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, schemars::JsonSchema)]
+pub struct FactoryUse {
+    pub name: String,
+    /// How often by `create`, `build`, …
+    pub strategies: BTreeMap<String, u64>,
+    /// With the objects that it needs.
+    pub seconds: f64,
+    /// Without them.
+    pub own: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+pub struct GcTotal {
+    pub runs: u64,
+    pub major: u64,
+    pub seconds: f64,
+    pub allocated: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, schemars::JsonSchema)]

@@ -38,6 +38,7 @@ mod odd_roots;
 mod process;
 mod process_channel;
 mod process_support;
+mod profile;
 mod reading_data;
 mod resources;
 mod results;

@@ -26,6 +26,7 @@ mod outcome;
 mod outcome_properties;
 mod output;
 mod paths;
+mod profile;
 mod project;
 mod protocol;
 mod reading_arguments;

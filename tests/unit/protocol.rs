@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 use coatepec::run::log::RunLog;
 use coatepec::run::outcome::{End, Outcome, Stop, judge};
 use coatepec::worker::protocol::{
-    Answer, Ask, Chosen, CoveredFile, Envelope, ExampleFinished, ExampleStatus, Facts, Failure, Filters, Framework,
-    GemProbe, Identity, Inputs, ListedExample, Listing, Location, ProcessMode, Ready, Record, Reloaded, RunEvent,
-    RunRequest, Started, ThreadDump, Told, Traces, VERSION, Versions,
+    Answer, Ask, Chosen, Cost, CoveredFile, Envelope, ExampleFinished, ExampleStatus, Expense, FactoryTotal,
+    FactoryUse, Facts, Failure, Filters, Framework, GcTotal, GemProbe, Identity, Inputs, ListedExample, Listing,
+    Location, ProcessMode, ProfileTotal, QueryUse, Ready, Record, Reloaded, RunEvent, RunRequest, SqlTotal, Started,
+    ThreadDump, Told, Traces, VERSION, Versions,
 };
 
 use crate::told::failure;
@@ -131,6 +132,7 @@ fn ended(example: Identity, status: ExampleStatus) -> ExampleFinished {
         reason: None,
         failure: None,
         pending_fixed: None,
+        cost: None,
     }
 }
 
@@ -505,6 +507,52 @@ fn a_run_of_minitest_is_told_with_its_assertions_and_what_matched_nothing() {
 }
 
 #[test]
+fn a_run_tells_where_its_time_goes_if_it_is_asked() {
+    let events = events("profiled");
+    let expense = |count| Expense { count, seconds: 0.25 };
+    let cost = |sql, factories| Cost {
+        sql: Some(expense(sql)),
+        factories: Some(expense(factories)),
+        gc_seconds: 0.25,
+    };
+    let costs = all!(events.clone(), RunEvent::ExampleFinished(it) => it.cost);
+    assert_eq!(costs, [Some(cost(1, 2)), Some(cost(0, 0))]);
+    let query = QueryUse {
+        sql: "INSERT INTO owners VALUES (?)".to_owned(),
+        count: 1,
+        seconds: 0.25,
+    };
+    let factory = FactoryUse {
+        name: "cart".to_owned(),
+        strategies: [("build".to_owned(), 1), ("create".to_owned(), 1)].into(),
+        seconds: 0.25,
+        own: 0.25,
+    };
+    let total = ProfileTotal {
+        sql: Some(SqlTotal {
+            count: 1,
+            seconds: 0.25,
+            cached: 1,
+            statements: 1,
+            queries: vec![query],
+        }),
+        factories: Some(FactoryTotal {
+            count: 2,
+            seconds: 0.25,
+            names: 1,
+            by_name: vec![factory],
+        }),
+        gc: Some(GcTotal {
+            runs: 1,
+            major: 1,
+            seconds: 0.25,
+            allocated: 1000,
+        }),
+    };
+    assert_eq!(all!(events, RunEvent::Profile(it) => it), [total.clone(), total]);
+}
+
+#[test]
 fn a_listing_tells_examples_with_their_tags_and_runs_none() {
     let events = events("listing");
     let told = all!(events.clone(), RunEvent::Listed { examples } => examples);
@@ -701,6 +749,7 @@ fn asked() -> Vec<(&'static str, Vec<Question>)> {
             fail_fast: false,
             list: false,
             coverage: None,
+            profile: false,
             max_file_bytes: 4 << 30,
             notice_refusals: true,
             ask_tables: true,
@@ -776,7 +825,7 @@ fn every_message_is_in_a_transcript() {
     assert_eq!(said.len(), 15, "{said:?}");
     let of_runs = all().filter(|name| lines(name).iter().all(|line| is(line, "e")));
     let happened: BTreeSet<&str> = of_runs.flat_map(events).map(|event| name_of_event(&event)).collect();
-    assert_eq!(happened.len(), 17, "{happened:?}");
+    assert_eq!(happened.len(), 18, "{happened:?}");
     let asked: BTreeSet<&str> = asked()
         .iter()
         .flat_map(|(_, asked)| asked)
@@ -821,6 +870,7 @@ fn name_of_event(event: &RunEvent) -> &'static str {
         RunEvent::CoverageSkipped {} => "coverage_skipped",
         RunEvent::Covered { .. } => "covered",
         RunEvent::Touched { .. } => "touched",
+        RunEvent::Profile(_) => "profile",
         RunEvent::Outdated {} => "outdated",
         RunEvent::FilesRefused { .. } => "files_refused",
         RunEvent::Threads { .. } => "threads",

@@ -8,7 +8,9 @@ use proptest::sample::select;
 use coatepec::config::IncludeStdout;
 use coatepec::run::outcome::{Outcome, Verdict};
 use coatepec::run::report::{ErrorReport, Facts, Leftover, Report, SkippedPath, View};
-use coatepec::worker::protocol::{ExampleFinished, ExampleStatus, Failure, Identity, RunEvent, Started, ThreadDump};
+use coatepec::worker::protocol::{
+    ExampleFinished, ExampleStatus, Failure, Identity, ProfileTotal, QueryUse, RunEvent, SqlTotal, Started, ThreadDump,
+};
 
 use crate::report::{facts, paths, wrote};
 use crate::told::log;
@@ -92,6 +94,7 @@ fn example() -> impl Strategy<Value = RunEvent> {
             reason: Some(reason),
             failure: (status == ExampleStatus::Failed).then_some(failure),
             pending_fixed: None,
+            cost: None,
         })
     })
 }
@@ -120,6 +123,28 @@ fn started() -> impl Strategy<Value = RunEvent> {
     })
 }
 
+/// As long as the Ruby side lets them be.
+fn profile() -> impl Strategy<Value = Option<RunEvent>> {
+    let query = (select(vec!["a", "\"", "é"]), 1..150usize).prop_map(|(piece, length)| QueryUse {
+        sql: piece.repeat(length),
+        count: u64::MAX,
+        seconds: 1.0 / 7.0,
+    });
+    let total = vec(query, 0..11).prop_map(|queries| {
+        RunEvent::Profile(ProfileTotal {
+            sql: Some(SqlTotal {
+                count: u64::MAX,
+                seconds: 1.0 / 7.0,
+                cached: u64::MAX,
+                statements: u64::MAX,
+                queries,
+            }),
+            ..ProfileTotal::default()
+        })
+    });
+    option::of(total)
+}
+
 /// Whatever may happen in a run.
 #[derive(Debug, Clone)]
 struct Happened {
@@ -132,8 +157,23 @@ struct Happened {
 }
 
 fn anything() -> impl Strategy<Value = Happened> {
-    let events = (started(), vec(example(), 0..30), vec(outside(), 0..8), threads())
-        .prop_map(|(started, examples, outside, threads)| [vec![started], examples, outside, vec![threads]].concat());
+    let events = (
+        started(),
+        vec(example(), 0..30),
+        vec(outside(), 0..8),
+        threads(),
+        profile(),
+    )
+        .prop_map(|(started, examples, outside, threads, profile)| {
+            [
+                vec![started],
+                examples,
+                outside,
+                vec![threads],
+                profile.into_iter().collect(),
+            ]
+            .concat()
+        });
     let names = || vec("[a-z/ ]{1,60}", 0..20);
     let parts = (
         events,

@@ -34,6 +34,11 @@ fn no_exception_text_or_descriptor_is_too_odd_for_the_ruby_side() {
 }
 
 #[test]
+fn where_time_goes_is_counted_once_and_no_value_of_a_query_is_told() {
+    passes("profile_test.rb");
+}
+
+#[test]
 fn no_value_place_or_name_of_an_app_is_too_odd_to_be_told() {
     passes("reading_test.rb");
 }

@@ -46,6 +46,7 @@ pub(crate) fn end(id: &str, status: ExampleStatus) -> ExampleFinished {
         reason: None,
         failure: (status == ExampleStatus::Failed).then(|| failure("RuntimeError", "no")),
         pending_fixed: None,
+        cost: None,
     }
 }
 

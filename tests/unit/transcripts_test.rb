@@ -11,6 +11,7 @@ class TranscriptsTest < Minitest::Test
   # Where only the kind of the value counts.
   VOLATILE = %w[
     pid seconds code ruby rails rspec minitest message text frames features native threads databases listening gemfiles
+    gc_seconds own runs major allocated
     reload_dirs reload_files config_dirs code_dirs vouched files dirs listings dir pattern
   ].freeze
 
@@ -25,6 +26,8 @@ class TranscriptsTest < Minitest::Test
   def test_a_run_that_notices_a_refusal
     assert_run("refusing", spawned("refusing_spec.rb", notice_refusals: true))
   end
+
+  def test_a_run_that_tells_where_its_time_goes = assert_run("profiled", spawned("profiled_spec.rb", profile: true))
 
   # Asked and ended as the supervisor does it, once it sleeps.
   def test_a_hanging_run
@@ -273,7 +276,7 @@ class TranscriptsTest < Minitest::Test
     {
       run: "run-1", root: root, mode: "spawn", framework: "rspec", arguments: ["./spec/#{file}"],
       files: ["spec/#{file}"], chosen: [], directories: [], named: ["spec/#{file}"],
-      example: nil, seed: nil, fail_fast: false, list: false, max_file_bytes: 1 << 32, **more
+      example: nil, seed: nil, fail_fast: false, list: false, profile: false, max_file_bytes: 1 << 32, **more
     }
   end
 

@@ -8,6 +8,7 @@ pub mod diff;
 pub mod error;
 pub mod junit;
 pub mod log;
+pub mod profile;
 pub mod progress;
 pub mod report;
 pub mod source;

@@ -2,6 +2,7 @@
 
 use super::coverage;
 use super::diff;
+use super::profile::profile;
 use super::style::{Style, harmless};
 use super::words::of_shell;
 use crate::run::outcome::Outcome;
@@ -39,6 +40,10 @@ pub fn body(report: &Report, excerpt: &dyn Fn(&str) -> String, style: Style) -> 
         .map_or(String::new(), |covered| coverage::told(covered, style));
     text += &output("stdout", report.stdout.as_ref(), style);
     text += &output("stderr", report.stderr.as_ref(), style);
+    text += &report
+        .profile
+        .as_ref()
+        .map_or(String::new(), |told| profile(told, style));
     text + &remarks(report, style)
 }
 

@@ -50,6 +50,9 @@ pub(super) struct Run {
     /// Tell which lines of this file were executed; may be given several times
     #[arg(long, value_name = "FILE")]
     coverage_file: Vec<String>,
+    /// Tell where the time goes: the slowest examples, queries, factories, garbage collection
+    #[arg(long)]
+    profile: bool,
     /// Run again what a save concerns, until Ctrl-C
     #[arg(long, conflicts_with_all = ["json", "junit"])]
     watch: bool,
@@ -153,6 +156,7 @@ impl Job<'_> {
             ("fork", arguments.fork.clone().map(Value::from)),
             ("coverage", arguments.coverage.then_some("lines".into())),
             ("coverage_files", listed(&arguments.coverage_file)),
+            ("profile", arguments.profile.then_some(true.into())),
             ("include_passing", arguments.junit.is_some().then_some(true.into())),
         ];
         for (name, value) in optional {

@@ -4,8 +4,8 @@
 //! All sizes are bytes of JSON, in which a control character takes six.
 
 use super::{
-    CrashedFork, Cut, ErrorReport, ExampleReport, FailureReport, Leftover, OutsideReport, PendingReport, Report,
-    Stream, ThreadReport,
+    CrashedFork, Cut, ErrorReport, ExampleReport, FailureReport, Leftover, OutsideReport, PendingReport, Profile,
+    Report, SlowExample, Stream, ThreadReport,
 };
 use crate::run::blocked::Refused;
 use crate::run::coverage::{CoverageReport, FileCoverage};
@@ -28,15 +28,17 @@ enum Part {
     Diffs,
     /// Pending, passing and not-run examples, skipped paths, leftovers.
     Lists,
+    /// Entries of each list of the profile.
+    Profile,
     /// Bytes of each stream.
     Output,
 }
 
-const PARTS: usize = 8;
+const PARTS: usize = 9;
 const ALL: usize = usize::MAX;
 
 /// In this order each part grows as far as it fits, up to this much.
-const WORTH: [(Part, usize); 22] = [
+const WORTH: [(Part, usize); 24] = [
     (Part::Heads, 200),
     (Part::Entries, 1),
     (Part::Texts, 200),
@@ -50,6 +52,7 @@ const WORTH: [(Part, usize); 22] = [
     (Part::Texts, 2000),
     (Part::Diffs, 2000),
     (Part::Lists, 10),
+    (Part::Profile, 5),
     (Part::Output, 4000),
     (Part::Entries, ALL),
     (Part::Inner, ALL),
@@ -57,6 +60,7 @@ const WORTH: [(Part, usize); 22] = [
     (Part::Frames, ALL),
     (Part::Diffs, ALL),
     (Part::Lists, ALL),
+    (Part::Profile, ALL),
     (Part::Output, ALL),
     (Part::Heads, ALL),
 ];
@@ -204,6 +208,7 @@ impl Shaper {
             stderr: whole.stderr.as_ref().map(|stream| self.stream(stream)),
             crashed_fork: whole.crashed_fork.as_ref().map(|crash| self.crash(crash)),
             warnings: self.warnings(&whole.warnings),
+            profile: whole.profile.as_ref().map(|profile| self.profile(profile)),
             leftovers: self.list(&whole.leftovers, |cut| &mut cut.other, Shaper::leftover),
             skipped: self.list(&whole.skipped, |cut| &mut cut.other, |_, skipped| skipped.clone()),
             cut: None,
@@ -325,6 +330,15 @@ impl Shaper {
             description: self.text(&whole.description, self.at(Part::Texts).min(LINE)),
             seconds: whole.seconds,
         }
+    }
+
+    fn profile(&mut self, whole: &Profile) -> Profile {
+        let (mut shown, left_out) = whole.first(self.at(Part::Profile));
+        self.cut.other += left_out;
+        for SlowExample { description, .. } in &mut shown.slowest {
+            *description = self.text(description, LINE);
+        }
+        shown
     }
 
     fn pending(&mut self, whole: &PendingReport) -> PendingReport {

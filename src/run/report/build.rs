@@ -3,8 +3,8 @@
 use super::budget;
 use super::failure::{FRAMES, rounded};
 use super::{
-    CrashedFork, Cut, ErrorReport, ExampleReport, Facts, FailureReport, Leftover, OutsideReport, PendingReport, Report,
-    Stream, Summary, ThreadReport, Timing, View,
+    CrashedFork, Cut, ErrorReport, ExampleReport, Facts, FailureReport, Leftover, OutsideReport, PendingReport,
+    Profile, Report, Stream, Summary, ThreadReport, Timing, View,
 };
 use crate::config::IncludeStdout;
 use crate::process::kernel_view::KernelThread;
@@ -74,6 +74,7 @@ impl Builder<'_> {
             stderr: self.stream(&facts.stderr),
             crashed_fork: facts.crashed_fork.as_ref().map(|crash| crash.shown(self.paths)),
             warnings: facts.warnings.iter().map(|warning| self.paths.text(warning)).collect(),
+            profile: Profile::of(log, self.paths),
             leftovers: facts.leftovers.iter().map(|found| self.leftover(found)).collect(),
             skipped: facts.skipped.clone(),
             cut: cut.unless_empty(),

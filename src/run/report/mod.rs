@@ -5,9 +5,11 @@ mod budget;
 mod build;
 mod facts;
 mod failure;
+mod profile;
 mod shape;
 
 pub use facts::{Facts, Mode, View};
+pub use profile::{FactoryProfile, GcProfile, Profile, SlowExample, SqlProfile};
 pub use shape::{
     CrashedFork, Cut, ErrorReport, ExampleReport, FailureReport, Leftover, OutsideReport, PendingReport, Report,
     SkippedPath, Stream, Summary, ThreadReport, Timing,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Mode;
+use super::{Mode, Profile};
 use crate::run::blocked::Refused;
 use crate::run::coverage::CoverageReport;
 use crate::run::outcome::Outcome;
@@ -54,6 +54,9 @@ pub struct Report {
     pub crashed_fork: Option<CrashedFork>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// Where the time went, if `profile` was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
     /// Processes that the run left behind; they were killed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leftovers: Vec<Leftover>,
