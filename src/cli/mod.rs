@@ -5,6 +5,7 @@ mod completions;
 mod concerned;
 mod control;
 mod doctor;
+mod flaky;
 pub mod init;
 mod log;
 mod man;
@@ -82,11 +83,14 @@ impl Floor {
 enum Command {
     Run(run::Run),
     For(concerned::For),
+    List(reading::List),
+    Flaky(flaky::Flaky),
     Status(reading::Status),
     Routes(reading::Routes),
     Model(reading::Model),
     Controller(reading::Controller),
     Schema(reading::Schema),
+    Job(reading::Job),
     Check(reading::Check),
     Restart(control::Restart),
     Stop(control::Stop),
@@ -169,11 +173,14 @@ fn execute(arguments: Arguments, terminal: Terminal) -> Result<ExitCode> {
         }
         Some(Command::Run(arguments)) => run::run(&arguments, &context),
         Some(Command::For(arguments)) => concerned::concerned(&arguments, &context),
+        Some(Command::List(arguments)) => reading::list(&arguments, &context),
+        Some(Command::Flaky(arguments)) => flaky::flaky(&arguments, &context),
         Some(Command::Status(arguments)) => reading::status(&arguments, &context),
         Some(Command::Routes(arguments)) => reading::routes(&arguments, &context),
         Some(Command::Model(arguments)) => reading::model(&arguments, &context),
         Some(Command::Controller(arguments)) => reading::controller(&arguments, &context),
         Some(Command::Schema(arguments)) => reading::schema(&arguments, &context),
+        Some(Command::Job(arguments)) => reading::job(&arguments, &context),
         Some(Command::Check(arguments)) => reading::check(&arguments, &context),
         Some(Command::Restart(arguments)) => control::restart(&arguments, &context),
         Some(Command::Stop(arguments)) => control::stop(&arguments, &context),

@@ -1,4 +1,4 @@
-//! `coatepec status | routes | model | controller | schema | check`: what tools tell of the app, as tables.
+//! `coatepec list | status | routes | model | controller | schema | job | check`: what tools tell of the app, as tables.
 
 use std::process::ExitCode;
 
@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::Context;
 use super::render::data;
+use super::run::exit::exit_code;
 use super::session::{ask, within};
 use crate::error::Result;
 
@@ -73,6 +74,34 @@ pub(super) struct Schema {
     form: Form,
 }
 
+/// Jobs, mailers and channels; without a name, which there are
+#[derive(Debug, clap::Args)]
+pub(super) struct Job {
+    /// Such as `Ops::SweepJob`
+    name: Option<String>,
+    /// Of the list, only this kind: job, mailer or channel
+    #[arg(long, conflicts_with = "name")]
+    kind: Option<String>,
+    /// Of the list, only what contains this
+    #[arg(long, conflicts_with = "name")]
+    query: Option<String>,
+    #[command(flatten)]
+    form: Form,
+}
+
+/// The examples of a selection, without running them
+#[derive(Debug, clap::Args)]
+pub(super) struct List {
+    /// Files, directories, `file:LINE(:LINE)`, `file[ID,ID]` or `file#NAME`
+    #[arg(required = true)]
+    selectors: Vec<String>,
+    /// Only examples whose full description contains this
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
+    example: Option<String>,
+    #[command(flatten)]
+    form: Form,
+}
+
 /// Where parts of the app don't fit each other; ends with status 1 if there is anything
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {
@@ -86,8 +115,11 @@ pub(super) struct Check {
 pub(super) struct Form {
     /// Tell it as JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
+
+/// Examples of one page: the most that the tool gives.
+const EXAMPLES: u32 = 500;
 
 /// What a model is asked for by people, who see less at once than programs.
 const MODEL_FIELDS: [&str; 6] = ["columns", "associations", "validators", "enums", "scopes", "callbacks"];
@@ -135,6 +167,23 @@ pub(super) fn schema(arguments: &Schema, context: &Context) -> Result<ExitCode> 
     let asked = given(json!({ "table": arguments.table, "query": arguments.query, "limit": PAGE }));
     read(context, "rails_schema", asked, "tables", arguments.form)?;
     Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn job(arguments: &Job, context: &Context) -> Result<ExitCode> {
+    let asked = match &arguments.name {
+        Some(name) => given(json!({ "name": name })),
+        None => given(json!({ "kind": arguments.kind, "query": arguments.query, "limit": PAGE })),
+    };
+    read(context, "rails_job", asked, "classes", arguments.form)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// With the exit code of a run whose files can't be loaded.
+pub(super) fn list(arguments: &List, context: &Context) -> Result<ExitCode> {
+    let asked = given(json!({ "paths": arguments.selectors, "example": arguments.example, "limit": EXAMPLES }));
+    let listed = read(context, "rails_spec_list", asked, "examples", arguments.form)?;
+    let outcome = serde_json::from_value(listed["report"]["outcome"].clone());
+    Ok(outcome.map_or(ExitCode::SUCCESS, |outcome| ExitCode::from(exit_code(outcome))))
 }
 
 pub(super) fn check(arguments: &Check, context: &Context) -> Result<ExitCode> {
@@ -194,7 +243,7 @@ fn show(answer: &Value, form: Form, context: &Context) {
 }
 
 /// Without what was not said.
-fn given(arguments: Value) -> Map<String, Value> {
+pub(super) fn given(arguments: Value) -> Map<String, Value> {
     let all = match arguments {
         Value::Object(map) => map,
         _ => Map::new(),

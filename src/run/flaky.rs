@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::results::{ExampleResult, Results};
 
@@ -16,7 +16,7 @@ pub struct Rounds {
 }
 
 /// One example over several rounds.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Tally {
     pub id: String,
     pub description: String,

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::Supervisor;
@@ -12,7 +12,9 @@ use super::seconds_since;
 use crate::config::IncludeStdout;
 use crate::error::{Error, Kind, Result};
 use crate::project::Framework;
+use crate::run::TIMEOUT_SECONDS;
 use crate::run::flaky::{Bisect, Rounds, Tally};
+use crate::run::outcome::Outcome;
 use crate::run::report::Report;
 use crate::run::results::{self, Results};
 
@@ -37,7 +39,7 @@ pub struct FlakyArguments {
     pub failure: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FlakyOutcome {
     /// An example failed in some rounds and passed in others.
@@ -50,16 +52,29 @@ pub enum FlakyOutcome {
     NotRun,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+/// Why the rounds ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// All that failed has passed as well.
+    Proven,
+    /// All were run.
+    Rounds,
+    /// The time was used up.
+    Budget,
+    /// One said nothing of its examples.
+    NotRun,
+}
+
+#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FlakyReport {
     pub outcome: FlakyOutcome,
     pub rounds: u32,
     pub rounds_planned: u32,
-    /// Why it ended: `proven`, `rounds`, `budget` or `not_run`.
-    pub ended: &'static str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ended: Ended,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inconsistent: Vec<Tally>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub consistently_failing: Vec<Tally>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bisect: Option<BisectReport>,
@@ -73,7 +88,7 @@ pub struct FlakyReport {
     pub budget_seconds: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// It fails after the other examples of `minimal`, and not without them.
@@ -82,14 +97,16 @@ pub enum Cause {
     Alone,
     /// With the same seed and the same examples it did not fail again.
     Chance,
+    /// The time was used up before it could be told.
+    Unknown,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BisectReport {
     pub failure: String,
     pub cause: Cause,
     /// In the order they run; the last one is what fails.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub minimal: Vec<String>,
     /// No single one of them can be left out. Otherwise the budget was used up.
     pub complete: bool,
@@ -134,13 +151,16 @@ pub(super) async fn check(
     };
     let mut rounds = Rounds::default();
     let mut first_failing: Option<Served> = None;
-    let mut ended = "rounds";
+    let mut ended = Ended::Rounds;
     while rounds.rounds < planned {
-        if rounds.rounds > 0 && check.is_over() {
-            ended = "budget";
+        let served = match rounds.rounds {
+            0 => Some(check.run(check.run.clone()).await?),
+            _ => check.within_budget(check.run.clone()).await?,
+        };
+        let Some(served) = served else {
+            ended = Ended::Budget;
             break;
-        }
-        let served = check.run(check.run.clone()).await?;
+        };
         if !results::tells_of_examples(served.report.outcome) {
             return Ok(not_run(served, &rounds, planned, budget_seconds, started));
         }
@@ -154,7 +174,7 @@ pub(super) async fn check(
             first_failing = Some(served);
         }
         if rounds.is_proven() {
-            ended = "proven";
+            ended = Ended::Proven;
             break;
         }
     }
@@ -191,6 +211,25 @@ impl Check<'_> {
         })
     }
 
+    /// Nothing if the time is used up, or was before the run came to its end: what an example did is not known then.
+    async fn within_budget(&mut self, arguments: RunArguments) -> Result<Option<Served>> {
+        let left = self.until.saturating_duration_since(Instant::now()).as_secs();
+        let own = arguments.timeout_seconds;
+        if self.is_over() {
+            return Ok(None);
+        }
+        let (least, usual, _) = TIMEOUT_SECONDS;
+        let shortened = left.max(least);
+        let cut = shortened < own.unwrap_or(usual);
+        let served = self
+            .run(RunArguments {
+                timeout_seconds: if cut { Some(shortened) } else { own },
+                ..arguments
+            })
+            .await?;
+        Ok(Some(served).filter(|served| !cut || served.report.outcome != Outcome::TimedOut))
+    }
+
     /// What made the example fail in `served`.
     async fn bisect(&mut self, served: &Served, failure: Option<&str>, rounds: &Rounds) -> Result<BisectReport> {
         self.runs = 0;
@@ -212,43 +251,53 @@ impl Check<'_> {
             seed: *seed,
             ..self.run.clone()
         };
-        let again = self.run(again).await?;
+        let Some(again) = self.within_budget(again).await? else {
+            return Ok(probe.unknown(self.runs, served.report.command.clone()));
+        };
         if !probe.fails_in(&again.results) {
             return Ok(probe.report(Cause::Chance, Vec::new(), self.runs, again.report.command));
         }
-        let (alone, command) = self.probe(&probe, &[]).await?;
+        let Some((alone, command)) = self.probe(&probe, &[]).await? else {
+            return Ok(probe.unknown(self.runs, again.report.command));
+        };
         if alone {
             return Ok(probe.report(Cause::Alone, vec![probe.target.clone()], self.runs, command));
         }
         let mut search = Bisect::new(before);
-        while let Some(some) = search.next().filter(|_| !self.is_over()) {
-            let (fails, _) = self.probe(&probe, &some).await?;
+        while let Some(some) = search.next() {
+            let Some((fails, _)) = self.probe(&probe, &some).await? else {
+                break;
+            };
             search.heard(fails);
         }
         let minimal = search.needed().to_vec();
-        let command = self.shown(&mut probe, &minimal).await?;
+        let command = self.shown(&mut probe, &minimal, again.report.command).await?;
         let all = minimal.into_iter().chain([probe.target.clone()]).collect();
         let mut report = probe.report(Cause::Order, all, self.runs, command);
         report.complete = search.next().is_none();
         Ok(report)
     }
 
-    /// Whether the target fails after these, and the command of that run.
-    async fn probe(&mut self, probe: &Probe, before: &[String]) -> Result<(bool, String)> {
-        let served = self.run(probe.arguments(&self.run, before)).await?;
-        Ok((probe.fails_in(&served.results), served.report.command))
+    /// Whether the target fails after these, and the command of that run; nothing once the time is used up.
+    async fn probe(&mut self, probe: &Probe, before: &[String]) -> Result<Option<(bool, String)>> {
+        let served = self.within_budget(probe.arguments(&self.run, before)).await?;
+        Ok(served.map(|served| (probe.fails_in(&served.results), served.report.command)))
     }
 
-    /// The command that shows it with no other file loaded, with the first seed that does.
-    async fn shown(&mut self, probe: &mut Probe, minimal: &[String]) -> Result<String> {
+    /// The command that shows it with no other file loaded, with the first seed that does; `whole` is what shows it in any
+    /// case.
+    async fn shown(&mut self, probe: &mut Probe, minimal: &[String], whole: String) -> Result<String> {
         let own = probe.seed;
-        let (_, command) = self.probe(probe, minimal).await?;
+        let Some((_, command)) = self.probe(probe, minimal).await? else {
+            return Ok(whole);
+        };
         let beside = std::mem::take(&mut probe.beside);
         for seed in own.into_iter().chain(0..SEEDS) {
             probe.seed = Some(seed);
-            let (fails, command) = self.probe(probe, minimal).await?;
-            if fails {
-                return Ok(command);
+            match self.probe(probe, minimal).await? {
+                Some((true, command)) => return Ok(command),
+                Some((false, _)) => {}
+                None => break,
             }
         }
         (probe.seed, probe.beside) = (own, beside);
@@ -279,6 +328,14 @@ impl Probe {
     fn fails_in(&self, results: &Results) -> bool {
         let target = results.examples.iter().find(|example| example.id == self.target);
         target.is_some_and(results::ExampleResult::failed)
+    }
+
+    /// `command`: what is known to show it.
+    fn unknown(&self, runs: u32, command: String) -> BisectReport {
+        BisectReport {
+            complete: false,
+            ..self.report(Cause::Unknown, Vec::new(), runs, command)
+        }
     }
 
     fn report(&self, cause: Cause, minimal: Vec<String>, runs: u32, command: String) -> BisectReport {
@@ -333,7 +390,7 @@ fn not_run(served: Served, rounds: &Rounds, planned: u32, budget_seconds: u64, s
         outcome: FlakyOutcome::NotRun,
         rounds: rounds.rounds,
         rounds_planned: planned,
-        ended: "not_run",
+        ended: Ended::NotRun,
         inconsistent: first(rounds.inconsistent()),
         consistently_failing: first(rounds.always_failing()),
         bisect: None,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{App, Deviations, Server, has_text};
+use crate::support::{App, Deviations, Server, eventually, has_text};
 
 fn ask(server: &Server, tool: &str, arguments: Value) -> Value {
     let listed = tool.replace("rails_test_", "rails_spec_");
@@ -221,5 +221,75 @@ fn what_is_random_is_told_with_its_rate_and_what_always_fails_apart_from_it() {
     wrong.equal("not run", &report["outcome"], "not_run");
     wrong.equal("not run", &report["report"]["outcome"], "load_error");
     wrong.none();
+    server.stop();
+}
+
+/// As above, where the seed of the examples is not that of `rand`.
+#[test]
+fn a_random_spec_is_told_with_its_rate() {
+    let app = App::copy();
+    let server = app.server();
+    let arguments =
+        json!({"paths": ["spec/faults/flaky_spec.rb"], "rounds": 100, "bisect": true, "budget_seconds": 600});
+    let report = ask(&server, "rails_spec_flaky_check", arguments);
+    assert_eq!(report["outcome"], "flaky", "{report}");
+    let tally = &report["inconsistent"][0];
+    assert_eq!(tally["id"], "spec/faults/flaky_spec.rb[1:1]", "{report}");
+    let rounds = tally["failed"].as_u64().unwrap_or(0) + tally["passed"].as_u64().unwrap_or(0);
+    assert_eq!(Some(rounds), report["rounds"].as_u64(), "{report}");
+    let cause = report["bisect"]["cause"].as_str().unwrap_or_default();
+    assert!(["chance", "alone"].contains(&cause), "{report}");
+    server.stop();
+}
+
+/// The first time one thing, and each further time it hangs.
+fn then_hangs(first: &str) -> String {
+    format!(
+        "RSpec.describe('x') {{ it('y') {{ sleep if File.exist?('tmp/again'); File.write('tmp/again', ''); {first} }} }}\n"
+    )
+}
+
+#[test]
+fn when_the_time_is_used_up_what_is_not_known_is_not_told() {
+    let app = App::copy();
+    app.write("spec/passes_once_spec.rb", then_hangs(""));
+    app.write("spec/fails_once_spec.rb", then_hangs("raise 'no'"));
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    // What it takes to boot counts, too.
+    server.run(["spec/models/tag_spec.rb"]);
+    for (name, outcome, failing) in [("passes", "never_failed", 0), ("fails", "consistently_failing", 1)] {
+        let arguments = json!({"paths": [format!("spec/{name}_once_spec.rb")], "budget_seconds": 4, "bisect": true});
+        let report = ask(&server, "rails_spec_flaky_check", arguments);
+        let what = report.to_string();
+        wrong.equal(&what, &report["ended"], "budget");
+        wrong.equal(&what, &report["outcome"], outcome);
+        wrong.equal(&what, report["rounds"].as_u64(), Some(1));
+        wrong.check(report["inconsistent"].is_null(), || what.clone());
+        wrong.equal(&what, ids(&report["consistently_failing"]).len(), failing);
+        if failing == 1 {
+            wrong.equal(&what, &report["bisect"]["cause"], "unknown");
+            wrong.equal(&what, &report["bisect"]["complete"], false);
+        }
+        app.remove("tmp/again");
+    }
+    wrong.none();
+    server.stop();
+}
+
+#[test]
+fn a_flaky_check_that_is_cancelled_ends_at_once_and_leaves_nothing() {
+    let app = App::copy();
+    let server = app.server();
+    for path in ["spec/faults/hangs_spec.rb", "test/faults/hangs_test.rb"] {
+        let arguments = json!({"paths": [path], "timeout_seconds": 600, "budget_seconds": 900});
+        let call = server.call("rails_spec_flaky_check", arguments);
+        eventually("it runs", || (server.status()["state"] == "running").then_some(()));
+        server.cancel(&call);
+        eventually("it is over", || (server.status()["state"] != "running").then_some(()));
+        let left = server.beside_the_warm_tree();
+        assert!(left.is_empty(), "{path}: {left:?}");
+    }
+    assert_eq!(server.run(["spec/models/tag_spec.rb"])["outcome"], "passed");
     server.stop();
 }

@@ -7,6 +7,7 @@ mod bounds;
 mod cgroups;
 mod chaos;
 mod cli_doctor;
+mod cli_flaky;
 mod cli_init;
 mod cli_read;
 mod cli_run;

@@ -6,6 +6,7 @@ pub mod coverage;
 pub mod data;
 pub mod diff;
 pub mod error;
+pub mod flaky;
 pub mod junit;
 pub mod log;
 pub mod profile;

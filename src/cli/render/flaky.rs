@@ -1,0 +1,95 @@
+//! What several rounds have told, for people. Pure.
+
+use super::report;
+use super::style::{Style, harmless};
+use crate::run::flaky::Tally;
+use crate::supervisor::flaky::{BisectReport, Cause, Ended, FlakyOutcome, FlakyReport};
+
+pub fn report(told: &FlakyReport, style: Style) -> String {
+    let mut text = tallies("fails now and then", &told.inconsistent, style);
+    text += &tallies("fails always", &told.consistently_failing, style);
+    text += &told
+        .bisect
+        .as_ref()
+        .map_or(String::new(), |bisect| found(bisect, style));
+    if let Some(round) = &told.report {
+        text += &report::body(round, &|_| String::new(), style);
+        text += "\n";
+        text += &report::summary(round, style);
+    }
+    text + &summary(told, style)
+}
+
+fn tallies(title: &str, tallies: &[Tally], style: Style) -> String {
+    tallies.iter().map(|tally| told_of(title, tally, style)).collect()
+}
+
+fn told_of(title: &str, tally: &Tally, style: Style) -> String {
+    let rounds = tally.failed + tally.passed;
+    let first = match (tally.first_failing_round, tally.first_failing_seed) {
+        (Some(round), Some(seed)) => format!(", first in round {round} with seed {seed}"),
+        (Some(round), None) => format!(", first in round {round}"),
+        _ => String::new(),
+    };
+    let head = format!(
+        "\n{}: {} of {rounds} rounds{first}\n   {}\n   {}\n",
+        style.red(title),
+        tally.failed,
+        style.bold(&harmless(&tally.description)),
+        style.dim(&harmless(&tally.id))
+    );
+    head + &indented(tally.message.as_deref().unwrap_or_default())
+}
+
+fn found(bisect: &BisectReport, style: Style) -> String {
+    let why = match bisect.cause {
+        Cause::Order => "fails after the others of these, in this order, and not without them",
+        Cause::Alone => "with its seed it fails alone, too: what is random decides",
+        Cause::Chance => {
+            "with the same seed and the same examples it did not fail again: neither order nor seed decides"
+        }
+        Cause::Unknown => "the time was used up before anything was found",
+    };
+    let id = harmless(&bisect.failure);
+    let mut text = format!("\n{} {id}: {why} ({} runs)\n", style.cyan("bisect"), bisect.runs);
+    if bisect.cause == Cause::Order {
+        text += &indented(&bisect.minimal.join("\n"));
+    }
+    if !bisect.complete && bisect.cause == Cause::Order {
+        text += "   the time was used up: some of them may not be needed\n";
+    }
+    let command = bisect.command.iter();
+    let command = command.map(|command| format!("{} {}\n", style.dim("   shows it:"), harmless(command)));
+    text + &command.collect::<String>()
+}
+
+fn summary(told: &FlakyReport, style: Style) -> String {
+    let (outcome, colour): (_, fn(Style, &str) -> String) = match told.outcome {
+        FlakyOutcome::Flaky => ("flaky", |style, text| style.red(text)),
+        FlakyOutcome::ConsistentlyFailing => ("consistently failing", |style, text| style.red(text)),
+        FlakyOutcome::NeverFailed => ("never failed", |style, text| style.green(text)),
+        FlakyOutcome::NotRun => ("not run", |style, text| style.yellow(text)),
+    };
+    let ended = match told.ended {
+        Ended::Proven => "; everything that failed has passed as well",
+        Ended::Budget => "; the time was used up",
+        Ended::Rounds | Ended::NotRun => "",
+    };
+    let outcome = style.bold(&colour(style, outcome));
+    let rounds = format!(
+        "{} of {} rounds in {:.1} s",
+        told.rounds, told.rounds_planned, told.seconds
+    );
+    let command = match &told.command {
+        Some(command) if told.outcome == FlakyOutcome::Flaky => {
+            format!("{} {}\n", style.dim("to see it fail:"), harmless(command))
+        }
+        _ => String::new(),
+    };
+    format!("\n{outcome}: {rounds}{ended}\n{command}")
+}
+
+fn indented(text: &str) -> String {
+    let lines = harmless(text);
+    lines.lines().map(|line| format!("   {line}\n")).collect()
+}
