@@ -13,7 +13,8 @@ const MAX_SHOWN_CHARS: usize = 200;
 /// A selector that can't be run, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refusal {
-    /// As given, as far as it can be shown; empty if the refusal is about the whole call.
+    /// As given, as far as it can be shown; empty, and not told, if the refusal is about the whole call.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub selector: String,
     /// One of `none_given`, `too_many`, `not_utf8`, `empty`, `too_long`, `control_character`,
     /// `absolute_path`, `parent_directory`, `outside_roots`, `symlink`, `not_found`, `wrong_kind`,
@@ -141,10 +142,10 @@ impl Refusal {
         Refusal::new("malformed_suffix", selector, reason).hint(hint)
     }
 
-    pub(super) fn mixed(spec: &str, test: &str) -> Refusal {
+    pub(super) fn mixed(selector: &str, spec: &str, test: &str) -> Refusal {
         let (spec, test) = (shown(spec), shown(test));
         let reason = format!("both RSpec (`{spec}`) and Minitest (`{test}`) were named, and a run is one framework's");
-        Refusal::new("mixed_frameworks", "", reason)
+        Refusal::new("mixed_frameworks", selector, reason)
             .hint("call twice: once with the spec files or `spec` directories, once with the test files or `test` directories")
     }
 

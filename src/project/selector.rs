@@ -135,7 +135,7 @@ fn pick(tree: &impl Tree, rules: &Rules, named: &[impl AsRef<OsStr>]) -> Result<
     let refused = named.iter().filter_map(|text| picker.pick(text.as_ref()).err());
     none(refused.collect())?;
     let selection = picker.picked.selection();
-    none(mixed(&selection.selectors))?;
+    none(mixed(&selection.selectors, named))?;
     none(unfit(tree, &selection.selectors))?;
     Ok(selection)
 }
@@ -178,15 +178,30 @@ impl<T: Tree> Picker<'_, T> {
 }
 
 /// A run is one framework's.
-fn mixed(selectors: &[Selector]) -> Vec<Refusal> {
+fn mixed(selectors: &[Selector], named: &[impl AsRef<OsStr>]) -> Vec<Refusal> {
     let first = |framework| {
         let of = |selector: &&Selector| selector.framework() == Some(framework);
         selectors.iter().find(of).map(|selector| selector.path.as_str())
     };
     match (first(Framework::Rspec), first(Framework::Minitest)) {
-        (Some(spec), Some(test)) => vec![Refusal::mixed(spec, test)],
+        (Some(spec), Some(test)) => {
+            let first_comes = |framework| selectors.first().and_then(Selector::framework) == Some(framework);
+            let odd = if first_comes(Framework::Rspec) { test } else { spec };
+            vec![Refusal::mixed(what_named(odd, named), spec, test)]
+        }
         _ => Vec::new(),
     }
+}
+
+/// The selector by which the file came into the selection.
+fn what_named<'a>(path: &str, named: &'a [impl AsRef<OsStr>]) -> &'a str {
+    let stands_for = |text: &&str| {
+        let directory = text.trim_end_matches('/').trim_start_matches("./");
+        let below = path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'));
+        below || *text == "." || text.trim_start_matches("./").starts_with(path)
+    };
+    let mut texts = named.iter().filter_map(|text| text.as_ref().to_str());
+    texts.find(stands_for).unwrap_or_default()
 }
 
 /// What only the whole selection shows.

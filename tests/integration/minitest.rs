@@ -187,6 +187,7 @@ fn what_a_framework_does_not_have_and_a_mixture_of_both_is_refused() {
         let refusal = server.begin(paths.iter().copied(), json!({})).wait().refusal();
         let what = format!("{paths:?}: {refusal}");
         wrong.equal(&what, &refusal["refused"][0]["code"], *code);
+        wrong.equal(&what, &refusal["refused"][0]["selector"], paths[paths.len() - 1]);
         wrong.check(has_text(&refusal, hint), || what.clone());
     }
     wrong.none();
@@ -238,6 +239,10 @@ fn a_failure_says_what_where_and_what_else_went_wrong() {
     assert_eq!(failure["parts"][0]["message"], "in teardown", "{report}");
     let report = server.run(["test/faults/fails_test.rb#test_2_fails"]);
     assert!(has_text(&report["failures"][0]["diff"], "-b\n+B"), "{report}");
+    assert_eq!(
+        report["failures"][0]["message"], "Expected and actual differ.",
+        "{report}"
+    );
     server.stop();
 }
 

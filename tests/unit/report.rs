@@ -160,6 +160,12 @@ fn a_diff_stands_apart_from_the_message() {
         ("x\nDiff:\n- in /srv/shop/a\n", "x", Some("- in a")),
         ("Diff: none", "Diff: none", None),
         ("\nDiff:\n", "", Some("")),
+        (
+            "--- expected\n+++ actual\n@@ -1 +1 @@\n-a\n+b\n",
+            "Expected and actual differ.",
+            Some("@@ -1 +1 @@\n-a\n+b"),
+        ),
+        ("\nDiff:\n-a\n+b", "Expected and actual differ.", Some("-a\n+b")),
         ("a\nDiff:\nb\nDiff:\nc", "a", Some("b\nDiff:\nc")),
     ];
     for (text, message, diff) in table {

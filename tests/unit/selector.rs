@@ -271,6 +271,7 @@ fn what_is_not_minitests_is_refused() {
     for (named, code) in table {
         let refused = select(&app_of_two_frameworks(), named).expect_err(&format!("{named:?}"));
         assert_eq!(refused[0].code, *code, "{named:?}");
+        assert_eq!(refused[0].selector, named[named.len() - 1], "{named:?}");
     }
 }
 

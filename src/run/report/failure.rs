@@ -92,17 +92,22 @@ fn backtrace(failure: &Failure, paths: &Paths) -> Vec<String> {
     paths.backtrace(&telling.unwrap_or(failure).frames, FRAMES)
 }
 
-/// RSpec appends the diff to the message; of Minitest's it is what follows.
+/// RSpec appends the diff to the message; of Minitest's it is what follows, and may be all there is.
 fn split_diff(message: &str) -> (String, Option<String>) {
     let begins = DIFFS.iter().find_map(|begin| Some((message.find(begin)?, begin.len())));
-    match begins {
-        Some((at, length)) => (
-            message[..at].trim().to_owned(),
-            Some(message[at + length..].trim_matches('\n').to_owned()),
-        ),
-        None => (message.trim().to_owned(), None),
-    }
+    let Some((at, length)) = begins else {
+        return (message.trim().to_owned(), None);
+    };
+    let diff = message[at + length..].trim_matches('\n').to_owned();
+    let said = match message[..at].trim() {
+        "" if !diff.is_empty() => ONLY_A_DIFF,
+        said => said,
+    };
+    (said.to_owned(), Some(diff))
 }
+
+/// What stands in the place of a message.
+const ONLY_A_DIFF: &str = "Expected and actual differ.";
 
 /// How the diff of a failed expectation begins.
 const DIFFS: [&str; 2] = ["\nDiff:", "--- expected\n+++ actual\n"];
