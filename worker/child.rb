@@ -48,7 +48,7 @@ module Coatepec
       # So that whoever waits sees the signal and not a number.
       def die_of(signal)
         trap(signal, "SYSTEM_DEFAULT")
-        Process.kill(signal, Process.pid)
+        Process.kill(signal, Records::PID.call)
       rescue ArgumentError, SystemCallError
         nil
       end

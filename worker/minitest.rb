@@ -90,10 +90,9 @@ module Coatepec
 
     # As `autorun` would: when the process ends, newest first, and what they raise counts.
     def after_run
-      pid = @records.pid
       at_exit do
         blocks = ::Minitest.class_variable_get(:@@after_run)
-        blocks.reverse_each(&:call) if Process.pid == pid
+        blocks.reverse_each(&:call) if @records.ours?
       end
     end
 

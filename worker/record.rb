@@ -14,8 +14,6 @@ module Coatepec
       @pipe = identity
     end
 
-    attr_reader :pid
-
     # What is noticed beside the run, and told ahead of the next record.
     attr_writer :refusals
 
@@ -43,13 +41,13 @@ module Coatepec
     # `examples`: of a listing, in chunks that fit into a line.
     def emit_listed(examples) = examples.each_slice(LISTED) { |some| emit("listed", examples: some) }
 
+    # Captured early: specs stub `Process.pid`.
+    PID = Process.method(:pid)
+
     private
 
     # With the longest paths there are, these still fit in a line.
     IDS = 200
-
-    # Captured early: specs stub `Process.pid`.
-    PID = Process.method(:pid)
 
     LISTED = 100
 

@@ -1,39 +1,13 @@
 //! Every spec in spec/faults, through a server: what the caller sees is true, the next run works, and nothing is left.
 
-use serde_json::{Value, json};
-
-use crate::support::{App, Deviations, Server, Setup, has_text};
-
-pub(crate) struct Fault {
-    pub(crate) name: &'static str,
-    outcome: &'static str,
-    /// Examples, failures, pending, errors outside, not run; `None` where they say nothing about the truth.
-    counts: Option<[u64; 5]>,
-    /// Must be somewhere in the report.
-    says: &'static str,
-}
-
-/// Where faults are, and a harmless run beside them.
-pub(crate) struct Suite {
-    pub(crate) dir: &'static str,
-    pub(crate) ending: &'static str,
-    pub(crate) harmless: &'static str,
-}
+use crate::fault_suite::{FORKED, Fault, SPAWNED, Suite, fault};
 
 const SPECS: Suite = Suite {
     dir: "spec/faults",
     ending: "_spec.rb",
     harmless: "spec/services/price_list_spec.rb",
+    trick: |text| format!("RSpec.describe('a trick') {{ {text} }}\n"),
 };
-
-pub(crate) const fn fault(name: &'static str, outcome: &'static str, counts: [u64; 5], says: &'static str) -> Fault {
-    Fault {
-        name,
-        outcome,
-        counts: Some(counts),
-        says,
-    }
-}
 
 const PASSING: &[Fault] = &[
     fault("crashes_only_in_fork", "passed", [2, 0, 0, 0, 0], "spawn_after_crash"),
@@ -199,10 +173,6 @@ const HANGING: &[Fault] = &[
 /// Their outcome is a matter of chance, and tested elsewhere or by its kind only.
 const BY_CHANCE: &[&str] = &["flaky", "kills_its_parent", "locks_database", "order_dependent"];
 
-/// Seconds after which a hanging one is ended: enough to come to where it hangs on a busy machine.
-pub(crate) const FORKED: u64 = 3;
-pub(crate) const SPAWNED: u64 = 8;
-
 fn rows() -> impl Iterator<Item = &'static Fault> {
     [PASSING, FAILING, NEITHER, HANGING].into_iter().flatten()
 }
@@ -287,167 +257,22 @@ fn a_fresh_process_that_hangs_is_ended_as_well() {
     );
 }
 
-impl Suite {
-    pub(crate) fn each_has_a_row(&self, known: impl Fn(&str) -> bool) {
-        let app = App::bare();
-        let mut missing = Deviations::default();
-        for entry in std::fs::read_dir(app.path(self.dir)).expect("it is in the fixture") {
-            let name = entry
-                .expect("it can be listed")
-                .file_name()
-                .to_string_lossy()
-                .into_owned();
-            if let Some(name) = name.strip_suffix(self.ending) {
-                missing.check(known(name), || format!("{name} has no row"));
-            }
-        }
-        missing.none();
-    }
-
-    /// Runs all of them through one server, and after each of them a harmless one.
-    pub(crate) fn forked(&self, rows: &[Fault], seconds: u64) {
-        let app = App::copy();
-        let server = server(&app);
-        let mut wrong = Deviations::default();
-        for fault in rows {
-            let report = server.run_with([self.path(fault)], json!({"timeout_seconds": seconds}));
-            check(&mut wrong, fault, &report, "fork");
-            nothing_lasts(&mut wrong, fault, &server);
-            let next = server.run_with([self.harmless], json!({"fork": "always"}));
-            wrong.check(next["outcome"] == "passed" && next["mode"] == "fork", || {
-                format!("after {}: the next run: {next}", fault.name)
-            });
-        }
-        wrong.none();
-        server.stop();
-    }
-
-    /// Each in a process of its own, one after the other, so that each is the next run of another one.
-    pub(crate) fn spawned(&self, rows: &[&Fault], seconds: u64) {
-        let app = App::copy();
-        let server = server(&app);
-        let mut wrong = Deviations::default();
-        for fault in rows {
-            let report = server.run_with([self.path(fault)], json!({"fork": "never", "timeout_seconds": seconds}));
-            check(&mut wrong, fault, &report, "spawn");
-            nothing_lasts(&mut wrong, fault, &server);
-        }
-        wrong.none();
-        server.stop();
-    }
-
-    fn path(&self, fault: &Fault) -> String {
-        format!("{}/{}{}", self.dir, fault.name, self.ending)
-    }
-}
-
-fn server(app: &App) -> Server {
-    app.server_with(
-        Setup::default()
-            .env("ALLOCATE_MB", "64")
-            .env("SLOW_SECONDS", "1")
-            .env("FLOOD_MB", "4"),
-    )
-}
-
-fn check(wrong: &mut Deviations, fault: &Fault, report: &Value, mode: &str) {
-    let name = fault.name;
-    wrong.check(report["outcome"] == fault.outcome, || {
-        format!(
-            "{name}: is {}, should be {}: {report}",
-            report["outcome"], fault.outcome
-        )
-    });
-    if let Some(counts) = fault.counts {
-        let names = ["examples", "failures", "pending", "errors_outside", "not_run"];
-        let is = names.map(|name| report["summary"][name].as_u64().unwrap_or(u64::MAX));
-        wrong.check(is == counts, || {
-            format!("{name}: counts are {is:?}, should be {counts:?}: {report}")
-        });
-    }
-    let in_this_mode = !(mode == "spawn" && fault.says == "spawn_after_crash");
-    wrong.check(!in_this_mode || report.to_string().contains(fault.says), || {
-        format!("{name}: nothing says `{}`: {report}", fault.says)
-    });
-    // What crashed in a fork may have been tried again.
-    let retried = fault.outcome == "crashed" || fault.says == "spawn_after_crash";
-    let expected = report["mode"] == mode || (retried && report["mode"] == "spawn_after_crash");
-    wrong.check(expected, || {
-        format!("{name}: mode is {}, should be {mode}", report["mode"])
-    });
-    wrong.check(
-        plausible(&report["summary"]["seconds"]) && plausible(&report["timing"]["run"]),
-        || format!("{name}: times that can't be: {report}"),
-    );
-    // In pending and passing runs nothing needs it; everything else says what it was.
-    let plain = ["passed", "failed"].contains(&fault.outcome);
-    wrong.check(plain || report["reason"].is_string(), || {
-        format!("{name}: no reason: {report}")
-    });
-    let unfinished = report["unfinished"].as_array().map_or(0, Vec::len);
-    let second = fault.says == "[1:2]" || fault.says.contains("#test_2");
-    let in_an_example = ["crashed", "timed_out", "incomplete"].contains(&fault.outcome) && second;
-    wrong.check(!in_an_example || unfinished == 1, || {
-        format!("{name}: which example was it in: {report}")
-    });
-}
-
-/// Whatever the app does to the clocks.
-fn plausible(seconds: &Value) -> bool {
-    seconds.as_f64().is_some_and(|seconds| (0.0..600.0).contains(&seconds))
-}
-
-/// Only the warm tree is there.
-fn nothing_lasts(wrong: &mut Deviations, fault: &Fault, server: &Server) {
-    let left = server.beside_the_warm_tree();
-    wrong.check(left.is_empty(), || format!("{}: left behind: {left:?}", fault.name));
-}
-
 /// A lock on the database in one run is no business of the next; that one fails by Rails' own timeout.
 #[test]
 fn a_database_that_is_locked_fails_that_run_only() {
-    let app = App::copy();
-    let server = app.server();
-    let report = server.run(["spec/faults/locks_database_spec.rb"]);
-    assert_eq!(report["outcome"], "failed", "{report}");
-    assert!(
-        has_text(&report, "BusyException") || has_text(&report, "locked"),
-        "{report}"
-    );
-    let next = server.run(["spec/models/widget_spec.rb"]);
-    assert_eq!(next["outcome"], "passed", "{next}");
-    server.stop();
+    SPECS.a_locked_database("spec/models/widget_spec.rb");
 }
 
 /// Eight coins, and each side has its name.
 #[test]
 fn a_flaky_spec_is_green_or_red_and_nothing_else() {
-    let app = App::copy();
-    let server = app.server();
-    let runs = (0..8).map(|_| server.run(["spec/faults/flaky_spec.rb"]));
-    for report in runs {
-        let failures = report["summary"]["failures"].as_u64();
-        let outcome = if failures == Some(0) { "passed" } else { "failed" };
-        assert_eq!(report["outcome"], outcome, "{report}");
-        assert_eq!(report["summary"]["examples"], 2, "{report}");
-    }
-    server.stop();
+    SPECS.a_matter_of_chance();
 }
 
 /// What it was forked from takes it along, unless it was faster.
 #[test]
 fn a_run_that_kills_what_it_was_forked_from_is_green_only_if_it_came_to_its_end() {
-    let app = App::copy();
-    let server = app.server();
-    for _ in 0..4 {
-        let report = server.run(["spec/faults/kills_its_parent_spec.rb"]);
-        let outcome = report["outcome"].as_str().unwrap_or_default();
-        assert!(["passed", "crashed", "incomplete"].contains(&outcome), "{report}");
-        assert!(outcome == "passed" || report["reason"].is_string(), "{report}");
-        let next = server.run(["spec/services/price_list_spec.rb"]);
-        assert_eq!(next["outcome"], "passed", "{next}");
-    }
-    server.stop();
+    SPECS.a_parent_that_is_killed();
 }
 
 /// A run that becomes another process, or leaves its own, in few lines each.
@@ -517,24 +342,5 @@ const TRICKS: &[(&str, &str, &str)] = &[
 
 #[test]
 fn no_trick_makes_a_run_green_that_did_not_come_to_its_end() {
-    let app = App::copy();
-    let server = app.server();
-    let mut wrong = Deviations::default();
-    for (text, outcome, says) in TRICKS {
-        app.write(
-            "spec/trick_spec.rb",
-            format!("RSpec.describe('a trick') {{ {text} }}\n"),
-        );
-        let report = server.run_with(["spec/trick_spec.rb"], json!({"timeout_seconds": 60}));
-        wrong.check(report["outcome"] == *outcome, || {
-            format!("{text}: should be {outcome}: {report}")
-        });
-        wrong.check(report.to_string().contains(says), || {
-            format!("{text}: nothing says `{says}`: {report}")
-        });
-    }
-    let left = server.beside_the_warm_tree();
-    wrong.check(left.is_empty(), || format!("left behind: {left:?}"));
-    wrong.none();
-    server.stop();
+    SPECS.tricks(TRICKS);
 }

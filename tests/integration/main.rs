@@ -17,6 +17,7 @@ mod controllers;
 mod coverage;
 mod drift;
 mod eras;
+mod fault_suite;
 mod faults;
 mod floods;
 mod freshness;

@@ -2,13 +2,14 @@
 
 use serde_json::json;
 
-use crate::faults::{FORKED, Fault, SPAWNED, Suite, fault};
-use crate::support::{App, Deviations, has_text};
+use crate::fault_suite::{FORKED, Fault, SPAWNED, Suite, fault};
+use crate::support::{App, Deviations};
 
 const TESTS: Suite = Suite {
     dir: "test/faults",
     ending: "_test.rb",
     harmless: "packs/catalog/test/models/catalog/shelf_test.rb",
+    trick: |text| format!("require 'test_helper'\nclass TrickTest < InOrder\n {text}\nend\n"),
 };
 
 const PASSING: &[Fault] = &[
@@ -23,6 +24,18 @@ const PASSING: &[Fault] = &[
     fault("reads_stdin", "passed", [1, 0, 0, 0, 0], ""),
     fault("runs_at_exit_in_a_fork", "passed", [1, 0, 0, 0, 0], ""),
     fault("uses_database", "passed", [2, 0, 0, 0, 0], ""),
+    fault("double_forks", "passed", [2, 0, 0, 0, 0], "left 1 process"),
+    fault("finalizer_segfaults", "passed", [1, 0, 0, 0, 0], ""),
+    fault("floods_stderr", "passed", [2, 0, 0, 0, 0], "Köln"),
+    fault("fork_bomb", "passed", [2, 0, 0, 0, 0], "left 30 process"),
+    fault("leaves_temp_files", "passed", [1, 0, 0, 0, 0], ""),
+    fault("opens_port", "passed", [1, 0, 0, 0, 0], ""),
+    fault("prints_seed", "passed", [1, 0, 0, 0, 0], ""),
+    fault("raw_sqlite_handle", "passed", [2, 0, 0, 0, 0], ""),
+    fault("retries", "passed", [1, 0, 0, 0, 0], ""),
+    fault("slow_then_passes", "passed", [2, 0, 0, 0, 0], ""),
+    fault("waits_for_all_children", "passed", [1, 0, 0, 0, 0], ""),
+    fault("writes_big_file", "passed", [2, 0, 0, 0, 0], ""),
 ];
 
 const FAILING: &[Fault] = &[
@@ -62,6 +75,24 @@ const FAILING: &[Fault] = &[
         [2, 1, 0, 0, 0],
         "UnmarshalableExceptionTest::Held",
     ),
+    fault("allocates_endlessly", "failed", [3, 1, 0, 0, 0], "nobody stopped me"),
+    fault("anonymous_exception", "failed", [2, 1, 0, 0, 0], "anonymous"),
+    fault("clears_env", "failed", [2, 1, 0, 0, 0], "/bin"),
+    fault("exits_with_zero", "failed", [2, 1, 0, 0, 0], "Expected: 2"),
+    fault("fails_around", "failed", [2, 1, 0, 0, 0], "too late"),
+    fault("generated_names", "failed", [5, 2, 1, 0, 0], "comes from one line"),
+    // Whether what comes after it can be loaded depends on what was loaded before.
+    Fault {
+        name: "low_fd_limit",
+        outcome: "failed",
+        counts: None,
+        says: "Too many open files",
+    },
+    fault("prints_json", "failed", [2, 1, 0, 0, 0], "Expected: 2"),
+    fault("reopens_stdout", "failed", [2, 1, 0, 0, 0], "Expected: 2"),
+    fault("stubs_everything", "failed", [3, 1, 0, 0, 0], "Expected: 2"),
+    fault("throws", "failed", [2, 1, 0, 0, 0], "UncaughtThrowError"),
+    fault("uses_many_fds", "failed", [2, 1, 0, 0, 0], "Expected: 513"),
 ];
 
 const NEITHER: &[Fault] = &[
@@ -90,6 +121,21 @@ const NEITHER: &[Fault] = &[
     fault("segfaults", "crashed", [2, 0, 0, 0, 1], "SIGSEGV"),
     fault("skips", "all_pending", [3, 0, 3, 0, 0], "in setup"),
     fault("syntax_error", "load_error", [0, 0, 0, 1, 0], "SyntaxError"),
+    // It closes our pipe, too: not all can be known then, and it must not look green.
+    Fault {
+        name: "closes_fds",
+        outcome: "incomplete",
+        counts: None,
+        says: "status 1",
+    },
+    fault("kills_its_group", "crashed", [2, 0, 0, 0, 1], "SIGTERM"),
+    fault(
+        "nested_run_hides_one",
+        "incomplete",
+        [2, 0, 0, 0, 1],
+        "NestedRunHidesOneTest#test_2_fails_if_it_is_run",
+    ),
+    fault("raises_interrupt", "incomplete", [2, 0, 0, 0, 1], "#test_2"),
 ];
 
 const HANGING: &[Fault] = &[
@@ -105,10 +151,19 @@ const HANGING: &[Fault] = &[
     fault("hangs_in_teardown", "timed_out", [1, 0, 0, 0, 1], "#test_1"),
     fault("ignores_term", "timed_out", [2, 0, 0, 0, 1], "ignores_term_test.rb:"),
     fault("stops_itself", "timed_out", [2, 0, 0, 0, 1], "#test_2"),
+    fault("deadlocks", "timed_out", [2, 0, 0, 0, 1], "deadlocks_test.rb:"),
+    fault("hangs_in_c", "timed_out", [2, 0, 0, 0, 1], "#test_2"),
+    fault("hangs_in_c_with_the_lock", "timed_out", [2, 0, 0, 0, 1], "#test_2"),
+    fault(
+        "ignores_term_and_setsid",
+        "timed_out",
+        [2, 0, 0, 0, 1],
+        "ignores_term_and_setsid_test.rb:",
+    ),
 ];
 
 /// Their outcome is a matter of chance.
-const BY_CHANCE: &[&str] = &["flaky", "order_dependent"];
+const BY_CHANCE: &[&str] = &["flaky", "kills_its_parent", "locks_database", "order_dependent"];
 
 fn rows() -> impl Iterator<Item = &'static Fault> {
     [PASSING, FAILING, NEITHER, HANGING].into_iter().flatten()
@@ -144,9 +199,14 @@ fn the_same_is_true_of_fresh_processes_with_minitest() {
     let names = [
         "aborts_at_load",
         "asks_for_autorun",
+        "clears_env",
+        "closes_fds",
+        "double_forks",
         "exit_in_at_exit",
         "exits_midway",
         "fails_in_teardown",
+        "finalizer_segfaults",
+        "fork_bomb",
         "interrupts_itself",
         "invalid_bytes",
         "isolates",
@@ -155,7 +215,9 @@ fn the_same_is_true_of_fresh_processes_with_minitest() {
         "parallelizes",
         "raises_after_run",
         "skips",
+        "stubs_everything",
         "syntax_error",
+        "travels_time",
         "uses_database",
     ];
     let chosen: Vec<&Fault> = rows().filter(|fault| names.contains(&fault.name)).collect();
@@ -186,16 +248,17 @@ fn what_is_to_run_after_all_tests_runs_once_and_is_heard() {
 
 #[test]
 fn a_flaky_test_is_green_or_red_and_nothing_else() {
-    let app = App::copy();
-    let server = app.server();
-    let runs = (0..8).map(|_| server.run(["test/faults/flaky_test.rb"]));
-    for report in runs {
-        let failures = report["summary"]["failures"].as_u64();
-        let outcome = if failures == Some(0) { "passed" } else { "failed" };
-        assert_eq!(report["outcome"], outcome, "{report}");
-        assert_eq!(report["summary"]["examples"], 2, "{report}");
-    }
-    server.stop();
+    TESTS.a_matter_of_chance();
+}
+
+#[test]
+fn a_database_that_is_locked_fails_that_run_of_minitest_only() {
+    TESTS.a_locked_database("test/models/widget_test.rb");
+}
+
+#[test]
+fn a_run_of_minitest_that_kills_what_it_was_forked_from_is_green_only_if_it_came_to_its_end() {
+    TESTS.a_parent_that_is_killed();
 }
 
 /// A run that becomes another process, or leaves its own, in few lines each.
@@ -236,22 +299,5 @@ const TRICKS: &[(&str, &str, &str)] = &[
 
 #[test]
 fn no_trick_makes_a_run_of_minitest_green_that_did_not_come_to_its_end() {
-    let app = App::copy();
-    let server = app.server();
-    let mut wrong = Deviations::default();
-    for (text, outcome, says) in TRICKS {
-        let text = format!("require 'test_helper'\nclass TrickTest < InOrder\n {text}\nend\n");
-        app.write("test/trick_test.rb", &text);
-        let report = server.run_with(["test/trick_test.rb"], json!({"timeout_seconds": 60}));
-        wrong.check(report["outcome"] == *outcome, || {
-            format!("{text}: should be {outcome}: {report}")
-        });
-        wrong.check(has_text(&report, says), || {
-            format!("{text}: nothing says `{says}`: {report}")
-        });
-    }
-    let left = server.beside_the_warm_tree();
-    wrong.check(left.is_empty(), || format!("left behind: {left:?}"));
-    wrong.none();
-    server.stop();
+    TESTS.tricks(TRICKS);
 }
