@@ -133,7 +133,7 @@ const NEITHER: &[Fault] = &[
         "nested_run_hides_one",
         "incomplete",
         [2, 0, 0, 0, 1],
-        "NestedRunHidesOneTest#test_2_fails_if_it_is_run",
+        "fails_if_it_is_run",
     ),
     fault("raises_interrupt", "incomplete", [2, 0, 0, 0, 1], "#test_2"),
 ];
