@@ -72,7 +72,7 @@ pub(super) struct SpecRun {
     #[schemars(range(max = 4_294_967_295_u32))]
     seed: Option<u32>,
     fail_fast: Option<bool>,
-    /// Of the run alone. Default 120.
+    /// Default 120.
     #[schemars(range(min = 1, max = 900))]
     timeout_seconds: Option<u64>,
     include_passing: Option<bool>,
@@ -83,7 +83,7 @@ pub(super) struct SpecRun {
     // Explained in the instructions.
     coverage: Option<Coverage>,
     coverage_files: Option<Vec<String>>,
-    /// Where time goes.
+    // Where the time goes; the name says it.
     profile: Option<bool>,
     /// Then answer `running`. Default 45.
     #[schemars(range(min = 0, max = 900))]
@@ -101,7 +101,6 @@ enum Coverage {
 #[serde(deny_unknown_fields)]
 pub(super) struct RunResult {
     pub(super) run_id: String,
-    /// Default 45.
     #[schemars(range(min = 0, max = 900))]
     pub(super) wait_seconds: Option<u64>,
     /// This one in full, from 1.
@@ -185,7 +184,7 @@ pub(super) struct FlakyCheck {
     budget_seconds: Option<u64>,
     /// Find what must run before a failure.
     bisect: Option<bool>,
-    /// Its selector; else the first flaky one.
+    /// Its selector.
     failure: Option<String>,
 }
 
@@ -358,8 +357,7 @@ pub(super) fn all() -> Vec<Tool> {
     let mut tools = vec![
         tool(
             SPEC_RUN,
-            "Run RSpec or Minitest in the warm Rails process: a verdict, and each failure with message, diff, backtrace and \
-             `rerun`.",
+            "Run RSpec or Minitest in the warm Rails process: verdict, failures with diff, backtrace and `rerun`.",
             (schema::of_input::<SpecRun>(), schema::of_run::<Report>()),
             runs("Run specs"),
         ),
@@ -389,7 +387,7 @@ pub(super) fn all() -> Vec<Tool> {
         ),
         tool(
             FLAKY,
-            "Run a selection many times with fresh seeds: what fails now and then, and after what.",
+            "What fails now and then, in many rounds, and after what.",
             (
                 schema::of_input::<FlakyCheck>(),
                 schema::of_named_fields(&[
@@ -403,13 +401,13 @@ pub(super) fn all() -> Vec<Tool> {
         ),
         tool(
             RESULT,
-            "Goes on waiting for a run that is `running`, or fetches more of one that is over.",
+            "Wait on for a run that is `running`, or fetch more of one that is over.",
             (schema::of_input::<RunResult>(), schema::of_run::<Report>()),
             reads_only("Run result"),
         ),
         tool(
             STATUS,
-            "What the warm process is doing: state, versions, queue, runs so far, defaults. At once.",
+            "What the warm process is doing, at once: state, versions, queue, runs, defaults.",
             (schema::of_input::<RuntimeStatus>(), schema::of_output::<Status>()),
             reads_only("Runtime status"),
         ),

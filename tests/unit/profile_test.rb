@@ -26,7 +26,8 @@ class SqlShapeTest < Minitest::Test
   # In whatever way it is written.
   def test_no_value_is_told
     standard = [
-      "SELECT 'secret'", "SELECT 'it''s secret'", "SELECT 'secret", "SELECT E'it\\'s secret' FROM a", "SELECT X'5ec7e7'",
+      "SELECT 'secret'", "SELECT 'it''s secret'", "SELECT 'secret", "SELECT E'it\\'s secret' FROM a",
+      "SELECT X'5ec7e7'",
       "SELECT $$a secret$$", "SELECT $tag$a $$ secret$tag$", "SELECT 1 /* secret */", "SELECT 1 -- secret",
       'SELECT * FROM a WHERE b = "secret"', 'SELECT * FROM a WHERE b LIKE "secret" AND c IN ("x", "secret")',
       'SELECT * FROM a WHERE b BETWEEN "a" AND "secret"', 'INSERT INTO "a" VALUES (1, "secret")', 'SELECT "a secret"',
@@ -38,9 +39,8 @@ class SqlShapeTest < Minitest::Test
   end
 
   def test_names_stay
-    ['SELECT "a"."b" FROM "a" INNER JOIN "c" ON "c"."a_id" = "a"."id" ORDER BY "b" ASC', "SELECT t1.x2 FROM t1"].each do |sql|
-      assert_equal(sql, shape(sql))
-    end
+    joined = 'SELECT "a"."b" FROM "a" INNER JOIN "c" ON "c"."a_id" = "a"."id" ORDER BY "b" ASC'
+    [joined, "SELECT t1.x2 FROM t1"].each { |sql| assert_equal(sql, shape(sql)) }
     assert_equal("SELECT `a`.`b` FROM `a`", shape("SELECT `a`.`b` FROM `a`", "Mysql2"))
   end
 
