@@ -7,7 +7,7 @@ use std::time::Duration;
 use nix::unistd::Pid;
 use tokio::net::unix::{OwnedReadHalf, pipe};
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::link::Link;
 use super::protocol::{Ask, Failure, Told, Traces, Versions};
@@ -18,6 +18,9 @@ use crate::process::fds;
 use crate::process::lines::LineReader;
 use crate::process::pidfd::PidFd;
 use crate::process::procfs;
+
+/// How often it is looked at while it is waited for.
+const LOOK: Duration = Duration::from_millis(250);
 
 /// A fork of the worker.
 #[derive(Debug)]
@@ -123,12 +126,18 @@ impl Forked {
 
     /// `Err` with the cause when it can't answer any more, or not within `limit`.
     pub async fn ask(&self, ask: &Ask, fds: &[BorrowedFd<'_>], limit: Duration) -> Result<Told, String> {
-        if self.is_stopped() {
-            return Err("it was stopped".to_owned());
+        tokio::select! {
+            biased;
+            () = self.stopped() => Err("it was stopped".to_owned()),
+            answer = self.link.ask(ask, fds) => answer.map_err(|lost| lost.to_string()),
+            () = sleep(limit) => Err("no answer".to_owned()),
         }
-        match timeout(limit, self.link.ask(ask, fds)).await {
-            Ok(answer) => answer.map_err(|lost| lost.to_string()),
-            Err(_) => Err("no answer".to_owned()),
+    }
+
+    /// Returns once somebody has stopped it: it answers nothing then.
+    async fn stopped(&self) {
+        while !self.is_stopped() {
+            sleep(LOOK).await;
         }
     }
 }

@@ -43,7 +43,7 @@ impl App {
             .env("TMPDIR", self.beside("tmp"))
             .envs(shared_cache())
             .stdin(Stdio::null());
-        for name in ["NO_COLOR", "CLICOLOR_FORCE", "TERM", "COATEPEC_LOG"] {
+        for name in ["NO_COLOR", "CLICOLOR_FORCE", "TERM", "COATEPEC_LOG", "CI"] {
             command.env_remove(name);
         }
         command
