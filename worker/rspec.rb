@@ -161,10 +161,16 @@ module Coatepec
       selected = @groups.flat_map(&:descendant_filtered_examples)
       @records.emit_started(
         seconds: seconds, selected: selected.size, loaded: @loaded, ids: selected.map(&:id), seed: seed,
-        random: flag(config.ordering_manager.seed_used?), dry_run: flag(config.dry_run?),
+        random: flag(random?), dry_run: flag(config.dry_run?),
         fail_fast: flag(config.fail_fast), filters: filters, excluded: relative(@excluded).first(EXCLUDED),
         outside: @listener.outside
       )
+    end
+
+    # Groups may have an order of their own, which is asked for only once they run.
+    def random?
+      config.ordering_manager.seed_used? ||
+        @groups.flat_map(&:descendants).any? { |group| group.metadata[:order] == :random }
     end
 
     def seed = config.seed.between?(0, 0xFFFF_FFFF) ? config.seed : nil

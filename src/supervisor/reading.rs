@@ -116,7 +116,7 @@ const STDERR: usize = 2000;
 fn failed(failure: &Failure, paths: &Paths) -> Error {
     let message = format!("the app failed while it was asked: {}", summary(failure, paths));
     Error::new(Kind::ReadFailed, message)
-        .hint("mend the error and call again; runs are not concerned")
+        .hint("mend the error and call again; what does not need this code still runs")
         .details(json!({ "class": failure.class, "at": place(failure, paths) }))
 }
 

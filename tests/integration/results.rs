@@ -98,6 +98,9 @@ fn repeatable(server: &Server, wrong: &mut Deviations) {
     wrong.check(runs.iter().any(|run| run.0 != runs[0].0), || {
         "six runs have the same seed".into()
     });
+    wrong.check(runs.iter().all(|run| run.1.contains("--seed ")), || {
+        "the command repeats no order that a group has asked for".into()
+    });
     let told = server.run_with(["spec/faults/order_dependent_spec.rb"], json!({"seed": runs[0].0}));
     wrong.equal("a seed that was told repeats that run", &told["outcome"], &runs[0].3);
 
