@@ -154,3 +154,21 @@ fn what_a_run_with_coverage_executed_is_known_later() {
     wrong.none();
     server.stop();
 }
+
+#[test]
+fn in_the_shell_the_paths_of_one_run_are_told_and_no_others_are_hidden() {
+    let app = App::copy();
+    let mixed = app.coatepec(&["for", "app/models/widget.rb", "--paths"]);
+    assert_eq!(mixed.code, Some(2), "{mixed:?}");
+    assert!(mixed.err.contains("--framework rspec"), "{mixed:?}");
+    for (framework, own) in [
+        ("rspec", "spec/models/widget_spec.rb"),
+        ("minitest", "test/models/widget_test.rb"),
+    ] {
+        let told = app.coatepec(&["for", "app/models/widget.rb", "--paths", "--framework", framework]);
+        assert_eq!(told.code, Some(0), "{told:?}");
+        let ending = format!("_{}.rb", if framework == "rspec" { "spec" } else { "test" });
+        assert!(told.out.lines().any(|line| line == own), "{told:?}");
+        assert!(told.out.lines().all(|line| line.ends_with(&ending)), "{told:?}");
+    }
+}

@@ -5,9 +5,8 @@ use crate::project::concerned::{Confidence, Row};
 use crate::supervisor::concern::{ConcernReport, ConcernedRun};
 
 /// Selectors, one per line.
-pub fn paths(report: &ConcernReport) -> String {
-    let all = report.runs.iter().flat_map(|run| &run.paths);
-    all.map(|path| format!("{path}\n")).collect()
+pub fn paths(paths: &[String]) -> String {
+    paths.iter().map(|path| format!("{path}\n")).collect()
 }
 
 pub fn told(report: &ConcernReport, style: Style) -> String {
@@ -19,7 +18,7 @@ pub fn told(report: &ConcernReport, style: Style) -> String {
     lines.extend(unmatched.map(|file| {
         let run = match file.run.is_empty() {
             true => String::new(),
-            false => format!("; run {}", harmless(&file.run.join(" "))),
+            false => format!("; run {}", harmless(&file.run.join(" and "))),
         };
         format!(
             "{} {}: {}{run}",

@@ -80,7 +80,7 @@ pub struct Because {
 pub struct Unmatched {
     pub path: String,
     pub reason: String,
-    /// Selectors to run instead.
+    /// Selectors to run instead, those of each framework by themselves.
     pub run: Vec<String>,
 }
 
