@@ -124,7 +124,9 @@ module Coatepec
         @eager_load_error = nil
         Rails.autoloaders.main.eager_load
         (Rails.application.config.eager_load_namespaces - [Rails.application]).each(&:eager_load!)
-      rescue StandardError, ScriptError => e
+      rescue SignalException
+        raise
+      rescue Exception => e # rubocop:disable Lint/RescueException -- a file may `abort`, or exhaust the stack
         @eager_load_error = Failure.of(e)
       end
 

@@ -25,7 +25,7 @@ pub(super) struct For {
     #[arg(long, conflicts_with = "json")]
     paths: bool,
     /// With --paths, those of one framework: a run is one framework's
-    #[arg(long, value_name = "FRAMEWORK", requires = "paths")]
+    #[arg(long, value_name = "FRAMEWORK", requires = "paths", value_parser = named)]
     framework: Option<Framework>,
     /// Tell it as JSON
     #[arg(long)]
@@ -53,6 +53,12 @@ pub(super) fn concerned(arguments: &For, context: &Context) -> Result<ExitCode> 
         false => terminal.say(&concerned::told(&report, terminal.out)),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn named(text: &str) -> std::result::Result<Framework, String> {
+    let named = |framework: &Framework| framework.name().eq_ignore_ascii_case(text);
+    let found = Framework::ALL.into_iter().find(named);
+    found.ok_or_else(|| "it is `rspec` or `minitest`".to_owned())
 }
 
 /// The tests of one run. To leave out those of another framework unasked would hide them.

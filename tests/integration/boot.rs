@@ -372,3 +372,24 @@ fn a_database_that_cannot_be_is_told_and_mended() {
     assert_eq!(mended["outcome"], "passed", "{mended}");
     server.stop();
 }
+
+/// As without us: who needs the file meets its error, and nobody else does.
+#[test]
+fn a_class_whose_file_ends_the_process_keeps_no_other_from_being_tested() {
+    let app = App::copy();
+    app.write("app/services/one_off.rb", "abort \"set TARGET\"\nclass OneOff; end\n");
+    app.write(
+        "spec/services/one_off_spec.rb",
+        "require \"rails_helper\"\nRSpec.describe(\"one\") { it(\"off\") { OneOff } }\n",
+    );
+    let server = app.server();
+    assert_eq!(server.run([SPEC])["outcome"], "passed");
+    let met = server.run(["spec/services/one_off_spec.rb"]);
+    assert_ne!(met["outcome"], "passed", "{met}");
+    assert!(!server.call("rails_routes", json!({})).wait().is_refusal());
+    app.edit("app/services/one_off.rb", "abort", "exit 0 ||");
+    let reloaded = server.run([SPEC]);
+    assert_eq!(reloaded["outcome"], "passed", "{reloaded}");
+    assert_ne!(server.run(["spec/services/one_off_spec.rb"])["outcome"], "passed");
+    server.stop();
+}

@@ -242,6 +242,20 @@ class OddModelTest < Minitest::Test
     assert_equal(["after_commit", "block", %w[create destroy]], committed.values_at(:callback, :filter, :on))
   end
 
+  def test_events_of_validations_are_told_and_nothing_that_rails_adds
+    Odd.validate(:checked, on: :update, if: :new?)
+    Odd.validate(:published, on: %i[publish create])
+    Odd.before_validation(:tidied, on: :create)
+    Odd.after_save(:saved)
+    Odd.after_create(:made, if: -> { true })
+    told = model("Odd", :callbacks)[:callbacks].to_h { |one| [one[:filter], one.values_at(:on, :if)] }
+    made = told.delete("made")
+    assert_equal({ "checked" => [%w[update], %w[new?]], "published" => [%w[create publish], nil],
+                   "tidied" => [%w[create], nil], "saved" => [nil, nil] },
+                 told.slice("checked", "published", "tidied", "saved"))
+    assert_equal([nil, 1], [made.first, made.last.size])
+  end
+
   def test_what_an_attribute_is_made_of
     Odd.attribute(:virt, :integer)
     Odd.alias_attribute(:title, :name)

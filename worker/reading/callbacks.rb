@@ -52,6 +52,10 @@ module Coatepec
     # `skip_before_action` adds more.
     class Conditions
       FILTER = "AbstractController::Callbacks::ActionFilter"
+      # What comes before each `after_*` of a model: that nothing has halted.
+      HALTED = "ActiveSupport::Callbacks::Conditionals::Value"
+      # Where Rails keeps `on`: in a variable around the condition that it makes of it.
+      EVENTS = %i[fire_on context options].freeze
 
       def initialize(callback)
         @if, @unless = %i[@if @unless].map { |list| Array(callback.instance_variable_get(list)) }
@@ -66,8 +70,14 @@ module Coatepec
       private
 
       def events
-        found = @if.select { |one| of_rails?(one) && one.binding.local_variable_defined?(:fire_on) }
-        told(found.flat_map { |one| Array(one.binding.local_variable_get(:fire_on)) }.map(&:to_s).uniq)
+        made = @if.grep(Proc).select { |one| of_rails?(one) }
+        told(made.flat_map { |one| kept(one.binding) }.map(&:to_s).uniq)
+      end
+
+      def kept(binding)
+        values = EVENTS.select { |name| binding.local_variable_defined?(name) }
+                       .map { |name| binding.local_variable_get(name) }
+        values.flat_map { |value| Array(value.is_a?(Hash) ? value[:on] : value) }.grep(Symbol)
       end
 
       def actions(conditions)
@@ -82,11 +92,14 @@ module Coatepec
 
       def told(list) = list.empty? ? nil : list
 
-      def filter?(condition) = Text.real_name(Text::CLASS.bind_call(condition)) == FILTER
+      def filter?(condition) = class_name(condition) == FILTER
+
+      def class_name(condition) = Text.real_name(Text::CLASS.bind_call(condition))
 
       def of_rails?(condition)
         case condition
         when Proc then Callbacks.rails?(Place.of(condition))
+        else class_name(condition) == HALTED
         end
       end
     end
