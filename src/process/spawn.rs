@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,12 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use tokio::net::unix::pipe;
 use tokio::sync::watch;
-use tokio::task::spawn_blocking;
+use tokio::task::{spawn_blocking, yield_now};
 use tokio::time::timeout;
 
 use super::cgroup;
@@ -51,9 +52,14 @@ pub struct Kept {
     /// None once it was cut: the keeper then kills everything.
     lifeline: Mutex<Option<OwnedFd>>,
     news: watch::Receiver<News>,
+    /// Where the keeper's words come in, to see whether any waits there.
+    heard: OwnedFd,
     blocked: Arc<Mutex<Blocked>>,
     granted: Option<Granted>,
 }
+
+/// How often whoever listens to the keeper is let go first: enough, unless it has stopped listening.
+const TURNS: usize = 1000;
 
 /// What was refused to the command, as far as its keeper knows, since it was last asked.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -146,15 +152,25 @@ fn start_keeper(binary: &Path, launch: Launch) -> io::Result<Kept> {
     // Nobody reaps it before `follow` does, so that it can be read even when it has ended.
     let keeper = procfs::stat(keeper).map_or(unknown(keeper), |found| found.id);
     let (tell, news) = watch::channel(News::default());
+    let heard = hear.as_fd().try_clone_to_owned()?;
     let blocked = Arc::default();
     tokio::spawn(follow(child, hear, tell, Arc::clone(&blocked)));
     Ok(Kept {
         keeper,
         lifeline: Mutex::new(Some(lifeline.into())),
         news,
+        heard,
         blocked,
         granted,
     })
+}
+
+fn readable(fd: &OwnedFd) -> bool {
+    let mut asked = [PollFd::new(fd.as_fd(), PollFlags::POLLIN)];
+    let _ = poll(&mut asked, PollTimeout::ZERO);
+    asked[0]
+        .revents()
+        .is_some_and(|found| found.contains(PollFlags::POLLIN))
 }
 
 fn environment(env: &[(OsString, OsString)]) -> Vec<u8> {
@@ -305,6 +321,16 @@ impl Kept {
     /// How the command is confined, once it runs.
     pub fn enforcement(&self) -> Enforcement {
         self.news.borrow().confined.clone()
+    }
+
+    /// Waits until all that the keeper has said by now is known.
+    pub async fn caught_up(&self) {
+        for _ in 0..TURNS {
+            if !readable(&self.heard) {
+                return;
+            }
+            yield_now().await;
+        }
     }
 
     /// What was refused to the command since this was last asked, as far as its keeper knows.

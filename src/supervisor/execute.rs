@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use tokio::net::unix::pipe;
-use tokio::task::{spawn_blocking, yield_now};
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::runs::Ongoing;
@@ -365,7 +365,7 @@ impl Watched {
                 biased;
                 line = next_line(&mut self.events) => {
                     // What was refused before this was said has been told by now, and is to be heard first.
-                    yield_now().await;
+                    process.kept().caught_up().await;
                     self.note_refusals(process.kept());
                     if let Some(event) = self.hear(line, process.kept(), ongoing) {
                         return event;
