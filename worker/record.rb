@@ -55,10 +55,11 @@ module Coatepec
     LINE_BYTES = 1_000_000
 
     def line(event, fields)
-      line = Json.line({ pid: @pid, e: { event => fields } })
+      at = CLOCK.call(Process::CLOCK_MONOTONIC, :nanosecond)
+      line = Json.line({ pid: @pid, at: at, e: { event => fields } })
       return line if line.bytesize < LINE_BYTES
 
-      Json.line({ pid: @pid, e: { event => without_details(fields) } })
+      Json.line({ pid: @pid, at: at, e: { event => without_details(fields) } })
     end
 
     def without_details(value)

@@ -40,7 +40,7 @@ use super::procfs::{self, Identity};
 use super::tree::{Leaked, SETTLE, Tally, Target};
 use crate::sandbox::gate::Gate;
 use crate::sandbox::jail::{self, Confined};
-use crate::sandbox::{Act, Enforcement, Policy};
+use crate::sandbox::{Enforcement, Policy, RefusedAct};
 
 /// The word after `coatepec` that makes it a keeper.
 pub const COMMAND: &str = "__jail";
@@ -60,7 +60,7 @@ pub enum Word {
     /// The command does not run; nothing follows.
     Failed(Refused),
     /// Something of the command wanted to do this, and may not.
-    Blocked(Act),
+    Blocked(RefusedAct),
     /// The command has ended.
     Exited(Exit),
     /// Nothing is left, and this had to be killed.
@@ -475,7 +475,7 @@ impl Keeper {
     fn answer(&mut self) {
         let Some(gate) = &self.gate else { return };
         let status = &mut self.orders.status;
-        gate.answer(|act| say(status, &Word::Blocked(act)));
+        gate.answer(|act| say(status, &Word::Blocked(RefusedAct::now(act))));
     }
 
     /// Kills until no child is left. That is exact: whatever is below us is below a child of ours.

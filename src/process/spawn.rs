@@ -30,7 +30,7 @@ use super::pidfd::{self, PidFd};
 use super::procfs::{self, Identity};
 use super::tree::{self, Ended, Leaked, PATIENCE, Target};
 use crate::sandbox::grants::{Disk, Granted};
-use crate::sandbox::{Act, Enforcement, Policy};
+use crate::sandbox::{Enforcement, Policy, RefusedAct};
 
 /// A command to run below a keeper.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ const TURNS: usize = 1000;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Blocked {
     /// The first of them, in order.
-    pub acts: Vec<Act>,
+    pub acts: Vec<RefusedAct>,
     /// All of them.
     pub total: u64,
 }
@@ -260,7 +260,7 @@ async fn follow(mut child: Child, hear: pipe::Receiver, news: watch::Sender<News
 }
 
 impl Blocked {
-    fn note(&mut self, act: Act) {
+    fn note(&mut self, act: RefusedAct) {
         self.total += 1;
         if self.acts.len() < MOST_BLOCKED {
             self.acts.push(act);

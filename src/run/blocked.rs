@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sandbox::{Act, Kind};
+use crate::sandbox::{Act, Kind, RefusedAct};
 
 /// Different ones that are kept.
 const MOST: usize = 50;
@@ -25,9 +25,25 @@ pub struct Refusals {
     pub listed: Vec<Refused>,
     /// Of those that are not listed, because there were too many different ones.
     pub unlisted: u64,
+    /// Known, and not yet of which example.
+    open: Vec<RefusedAct>,
 }
 
 impl Refusals {
+    /// Takes what was refused at some time, in order.
+    pub fn hear(&mut self, acts: Vec<RefusedAct>) {
+        self.open.extend(acts);
+    }
+
+    /// `example` was running, or none was, until `at`: all that was heard of from before that was refused to it.
+    pub fn settle(&mut self, at: u64, example: Option<&str>) {
+        let later = self.open.partition_point(|refused| refused.at < at);
+        let settled: Vec<RefusedAct> = self.open.drain(..later).collect();
+        for RefusedAct { act, .. } in settled {
+            self.note(act, 1, example);
+        }
+    }
+
     pub fn note(&mut self, act: Act, count: u64, example: Option<&str>) {
         let Act { kind, what } = act;
         let same =

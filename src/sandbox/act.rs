@@ -1,5 +1,7 @@
 //! What a sandbox refuses to a process, as it is told.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 /// What was wanted.
@@ -20,6 +22,23 @@ pub struct Act {
     pub kind: Kind,
     /// An address, the name of a system call.
     pub what: String,
+}
+
+/// An act that was refused, and when: in nanoseconds of the monotonic clock, which is the same for all processes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedAct {
+    pub at: u64,
+    pub act: Act,
+}
+
+impl RefusedAct {
+    pub fn now(act: Act) -> RefusedAct {
+        let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from);
+        RefusedAct {
+            at: u64::try_from(now.as_nanos()).unwrap_or(u64::MAX),
+            act,
+        }
+    }
 }
 
 impl Act {

@@ -28,6 +28,6 @@ mod files;
 #[cfg(target_os = "linux")]
 mod syscalls;
 
-pub use act::{Act, Kind};
+pub use act::{Act, Kind, RefusedAct};
 pub use enforcement::Enforcement;
 pub use policy::{Limits, Policy};

@@ -366,7 +366,7 @@ impl Watched {
                 line = next_line(&mut self.events) => {
                     // What was refused before this was said has been told by now, and is to be heard first.
                     process.kept().caught_up().await;
-                    self.note_refusals(process.kept());
+                    self.hear_refusals(process.kept());
                     if let Some(event) = self.hear(line, process.kept(), ongoing) {
                         return event;
                     }
@@ -413,14 +413,17 @@ impl Watched {
         (usage.memory > self.limits.memory).then_some(Stop::Memory(usage.memory))
     }
 
-    /// Whatever was refused since the last record was refused to the example that was running by then.
-    fn note_refusals(&mut self, kept: &Kept) {
+    fn hear_refusals(&mut self, kept: &Kept) {
         let blocked = kept.take_blocked();
-        let example = self.log.unfinished().last().map(|example| example.id.as_str());
         self.refused.unlisted += blocked.total - blocked.acts.len() as u64;
-        for act in blocked.acts {
-            self.refused.note(act, 1, example);
-        }
+        self.refused.hear(blocked.acts);
+    }
+
+    /// Whatever was refused before `at` was refused to the example that was running until then. The run may be ahead of
+    /// us: of what was refused later, later records tell.
+    fn settle_refusals(&mut self, at: u64) {
+        let example = self.log.unfinished().last().map(|example| example.id.as_str());
+        self.refused.settle(at, example);
     }
 
     /// Of the files that could not be had, those that the sandbox has something against.
@@ -445,6 +448,7 @@ impl Watched {
                 Ok(record) => {
                     let told = matches!(record.e, RunEvent::Threads { .. });
                     if self.log.believes(&record) {
+                        self.settle_refusals(record.at);
                         self.note_files(kept, &record);
                         ongoing.hear(&record.e);
                     }
@@ -504,7 +508,8 @@ impl Watched {
         self.leftovers.leaked.named.extend(missed.into_iter().take(room));
     }
 
-    fn over(self, stop: Option<Stop>, took: Duration) -> Ran {
+    fn over(mut self, stop: Option<Stop>, took: Duration) -> Ran {
+        self.settle_refusals(u64::MAX);
         Ran {
             log: self.log,
             end: self.end,

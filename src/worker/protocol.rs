@@ -297,6 +297,8 @@ pub struct Location {
 #[derive(Debug, Clone, Deserialize)]
 pub struct Record {
     pub pid: i32,
+    /// When, in nanoseconds of the monotonic clock.
+    pub at: u64,
     pub e: RunEvent,
 }
 

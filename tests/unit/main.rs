@@ -1,5 +1,6 @@
 //! Rules that need no process and no Rails.
 
+mod blocked;
 mod changes;
 mod cli_init;
 mod cli_render;

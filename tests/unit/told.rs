@@ -15,7 +15,7 @@ pub(crate) fn log(events: impl IntoIterator<Item = RunEvent>) -> RunLog {
 }
 
 pub(crate) fn said_by(pid: i32, e: RunEvent) -> Record {
-    Record { pid, e }
+    Record { pid, at: 0, e }
 }
 
 /// Files are loaded, and these examples will run.

@@ -10,8 +10,8 @@ class TranscriptsTest < Minitest::Test
 
   # Where only the kind of the value counts.
   VOLATILE = %w[
-    pid seconds code ruby rails rspec minitest message text frames features native threads databases listening gemfiles
-    gc_seconds own runs major allocated
+    pid at seconds code ruby rails rspec minitest message text frames features native threads databases listening
+    gemfiles gc_seconds own runs major allocated
     reload_dirs reload_files config_dirs code_dirs vouched files dirs listings dir pattern
   ].freeze
 

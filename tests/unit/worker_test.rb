@@ -376,12 +376,18 @@ class RecordsTest < Minitest::Test
     @read.each_line.map { |line| JSON.parse(line) }
   end
 
-  def test_a_record_says_who_wrote_it_and_what_happened
+  def test_a_record_says_who_wrote_it_when_and_what_happened
+    before = now
     @records.emit("exit", status: 0)
     @records.emit("hello")
+    records = told
     happened = [{ "exit" => { "status" => 0 } }, { "hello" => {} }]
-    assert_equal(happened.map { |event| { "pid" => Process.pid, "e" => event } }, told)
+    assert_equal(happened.map { |event| { "pid" => Process.pid, "e" => event } }, records.map { |one| one.except("at") })
+    times = [before, *records.map { |one| one["at"] }, now]
+    assert_equal(times.sort, times)
   end
+
+  def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 
   def test_another_process_with_the_same_pipe_writes_nothing
     pid = fork do
