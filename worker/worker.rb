@@ -40,6 +40,8 @@ module Coatepec
 
     def boot(fields)
       Boot.call(fields.fetch(:root), fields.fetch(:environment))
+      # Ruby loads its tables of Unicode when they are first used, which any slug or validation does.
+      "é".unicode_normalize
       GC.start
       {
         versions: Boot.versions, inputs: Boot.inputs, eager_load_error: Boot.eager_load_error,

@@ -86,8 +86,6 @@ module Coatepec
       # The helper may have made other tables than the classes have seen when they were loaded.
       @outdated = Tables.outdated?
       Tables.remember
-      # Ruby loads its tables of Unicode when they are first used, which any slug or validation does.
-      "é".unicode_normalize
       Fork.disconnect
       Process.respond_to?(:warmup) ? Process.warmup : GC.start
     end
