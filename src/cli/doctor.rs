@@ -117,7 +117,7 @@ async fn booted(client: &Client, root: &Path) -> Vec<Finding> {
         Ok(status) => status,
         Err(error) => return not_booted(&error),
     };
-    let mut findings = vec![boot(&status)];
+    let mut findings = vec![boot(&status), checkup::servers(&status)];
     // First, since it may make the database.
     let helper = helper(client, root).await;
     findings.extend(database(

@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::connect::Greeting;
-use super::place::{Card, Place, all_cards};
+use super::place::Place;
 use super::signals;
 use crate::config::Config;
 use crate::config::sandbox::Mode;
@@ -30,6 +30,7 @@ use crate::process::file_lock::{FileLock, FlockArg};
 use crate::process::keeper;
 use crate::process::orphans;
 use crate::supervisor::Supervisor;
+use crate::supervisor::card::{Card, cards};
 use crate::supervisor::setup::Site;
 
 /// What makes this binary a daemon, as its first argument. The listening socket is its stdin.
@@ -84,7 +85,7 @@ async fn serve(order: Order) -> Result<()> {
     let stop = signals::stop()?;
     let listener = inherited()?;
     let Order { place, site, eager } = order;
-    let desk = Desk::open(place, Card::ours(&site.root))?;
+    let desk = Desk::open(place, Card::ours(&site))?;
     spawn_blocking(sweep);
     orphans::adopt();
     let (supervisor, steward) = Supervisor::start(site, eager);
@@ -231,7 +232,7 @@ fn inode(place: &Place) -> Option<u64> {
 
 /// Takes away what daemons left behind that were killed.
 fn sweep() {
-    for (path, card) in all_cards() {
+    for (path, card) in cards() {
         if card.is_alive() {
             continue;
         }

@@ -7,9 +7,10 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use tokio::time::timeout;
 
-use super::place::{Card, cards};
+use super::place::cards;
 use crate::error::Result;
 use crate::process::pidfd::PidFd;
+use crate::supervisor::card::Card;
 
 /// How long a daemon may take to end everything before it is killed; its keepers then end the rest.
 const PATIENCE: Duration = Duration::from_secs(15);

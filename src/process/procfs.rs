@@ -7,9 +7,9 @@ use std::time::Duration;
 use nix::unistd::Pid;
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{Children, command, stat};
+pub use elsewhere::{Children, command, environment, stat};
 #[cfg(target_os = "linux")]
-pub use linux::{Children, command, stat};
+pub use linux::{Children, command, environment, stat};
 
 /// How often a process is looked at that may be stopped: the kernel tells only its parent of that.
 const POLL: Duration = Duration::from_millis(250);
@@ -69,8 +69,10 @@ impl Proc {
 #[cfg(target_os = "linux")]
 mod linux {
     use std::collections::HashMap;
+    use std::ffi::{OsStr, OsString};
     use std::fs::{self, File};
     use std::io::Read;
+    use std::os::unix::ffi::OsStrExt;
     use std::sync::OnceLock;
 
     use nix::unistd::Pid;
@@ -124,6 +126,17 @@ mod linux {
         } else {
             line
         }
+    }
+
+    /// The environment that a process of this user was started with.
+    pub fn environment(pid: Pid) -> Option<Vec<(OsString, OsString)>> {
+        let block = fs::read(format!("/proc/{pid}/environ")).ok()?;
+        let pairs = block.split(|byte| *byte == 0).filter_map(|pair| {
+            let at = pair.iter().position(|byte| *byte == b'=')?;
+            let text = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();
+            Some((text(&pair[..at]), text(&pair[at + 1..])))
+        });
+        Some(pairs.collect())
     }
 
     /// Who is whose child. The kernel can list the children of one process; where it was built without that, one
@@ -188,6 +201,8 @@ mod linux {
 /// Without /proc only the process itself is known: its descendants are reached by its process group.
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
+    use std::ffi::OsString;
+
     use nix::sys::signal::kill;
     use nix::unistd::{Pid, getpgid, getsid};
 
@@ -209,6 +224,10 @@ mod elsewhere {
 
     pub fn command(of: &Proc) -> String {
         format!("[{}]", of.id.pid)
+    }
+
+    pub fn environment(_: Pid) -> Option<Vec<(OsString, OsString)>> {
+        None
     }
 
     #[derive(Debug)]

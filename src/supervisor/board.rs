@@ -9,6 +9,7 @@ use serde::Serialize;
 use tokio::sync::watch;
 
 use super::booted::Booted;
+use super::neighbours::Neighbour;
 use super::queue::Waiting;
 use super::seconds_since;
 use super::warm::Prepared;
@@ -42,6 +43,11 @@ pub struct Status {
     /// Seconds in this state.
     pub for_seconds: f64,
     pub coatepec: String,
+    /// Of the server itself; all clients that it tells this number share one app.
+    pub server_pid: u32,
+    /// More servers of this checkout: each has an app of its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_servers: Vec<Neighbour>,
     pub project_root: String,
     /// Of the booted app.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -304,6 +310,8 @@ impl Board {
             state: facts.phase,
             for_seconds: seconds_since(facts.since),
             coatepec: env!("CARGO_PKG_VERSION").to_owned(),
+            server_pid: std::process::id(),
+            other_servers: Vec::new(),
             versions: boot.map(|boot| boot.versions.clone()),
             boot_id: boot.map(|boot| boot.id),
             boot_seconds: boot.map(|boot| (boot.seconds * 1000.0).round() / 1000.0),

@@ -7,6 +7,7 @@ mod account;
 pub mod board;
 pub mod booted;
 pub mod call;
+pub mod card;
 pub mod concern;
 pub mod coverage;
 mod cut;
@@ -18,6 +19,7 @@ pub mod history;
 mod lease;
 pub mod listing;
 pub mod lock;
+pub mod neighbours;
 pub mod queue;
 mod reading;
 pub mod results;
@@ -57,6 +59,7 @@ use concern::{ConcernArguments, ConcernReport};
 use demand::Wish;
 use flaky::{FlakyArguments, FlakyReport};
 use listing::{ListArguments, ListReport};
+use neighbours::neighbours;
 use queue::{NotQueued, QUEUE, Queue};
 use runs::{Answer, Found, Ongoing, Over, Served};
 use setup::{Setup, Site};
@@ -337,12 +340,14 @@ impl Supervisor {
     /// What is going on, at once; also while the settings are wrong.
     pub async fn status(&self) -> Result<Status> {
         let site = self.site.clone();
-        let config = spawn_blocking(move || site.config()).await.map_err(panicked)?;
+        let look = move || (site.config(), neighbours(&site));
+        let (config, other_servers) = spawn_blocking(look).await.map_err(panicked)?;
         let config_error = config.as_ref().err().map(Error::with_hint);
         let defaults = defaults(&config.unwrap_or_default());
         let queue = self.office.queue.waiting();
         Ok(Status {
             config_error,
+            other_servers,
             ..self
                 .office
                 .board

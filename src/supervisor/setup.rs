@@ -99,7 +99,7 @@ impl Setup {
         let all: Variables = environment::clean(std::env::vars_os());
         Confined {
             root: self.project.root.clone(),
-            env: environment::without_secrets(all, sandbox),
+            env: environment::for_app(all, sandbox),
             policy: rules::policy(sandbox, &Place::here(&self.project.root)),
         }
     }

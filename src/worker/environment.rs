@@ -1,7 +1,7 @@
 //! The environment a Ruby of the app gets: what the user set on purpose, without what happened to
 //! surround the supervisor. Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::config::Sandbox;
 use crate::config::glob::matches;
 use crate::config::sandbox::Mode;
+use crate::worker::surroundings::is_of_surroundings;
 
 pub type Variables = BTreeMap<OsString, OsString>;
 
@@ -29,6 +30,9 @@ const BUNDLER_OWN: [&str; 5] = [
 
 /// These would change which tests run, or how, behind the caller's back: they beat the command line.
 const TEST_OPTIONS: [&str; 3] = ["SPEC_OPTS", "TESTOPTS", "TESTOPT"];
+
+/// Whoever looks at a terminal wants colours there or not. What the app writes goes to a pipe, whoever has started us.
+const COLOURS: [&str; 4] = ["NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"];
 
 /// Tracers run threads that deadlock in a fork, and report test runs as production traffic.
 const TRACERS: [&str; 3] = ["DD_TRACE_ENABLED", "DD_PROFILING_ENABLED", "DD_CRASHTRACKING_ENABLED"];
@@ -99,17 +103,22 @@ pub fn clean_for(os: &str, vars: impl IntoIterator<Item = (OsString, OsString)>)
     vars
 }
 
-/// The same without what the settings keep from the app.
-pub fn without_secrets(mut vars: Variables, sandbox: &Sandbox) -> Variables {
-    let on = sandbox.mode != Mode::Off;
-    vars.retain(|name, _| !is_dropped(&name.to_string_lossy(), sandbox));
-    if on {
+/// The same as the settings have it: without what they keep from the app, and with what they add.
+pub fn for_app(vars: Variables, sandbox: &Sandbox) -> Variables {
+    let mut vars = without_secrets(vars, sandbox);
+    if sandbox.mode != Mode::Off {
         let place = place_of_chrome(&vars);
         OF_CHROME.iter().for_each(|name| set_default(&mut vars, name, &place));
     }
     for (name, value) in &sandbox.env.set {
         set(&mut vars, name, value);
     }
+    vars
+}
+
+/// The same without what the settings keep from the app.
+pub fn without_secrets(mut vars: Variables, sandbox: &Sandbox) -> Variables {
+    vars.retain(|name, _| !is_dropped(&name.to_string_lossy(), sandbox));
     vars
 }
 
@@ -251,7 +260,7 @@ fn drop_foreign_switches(vars: &mut Variables) {
         !starts_with(name, "RUBY_DEBUG_")
             // Ours to set, per process.
             && !starts_with(name, "COATEPEC_")
-            && !TEST_OPTIONS.iter().any(|option| name == option)
+            && !TEST_OPTIONS.iter().chain(&COLOURS).any(|dropped| name == dropped)
     });
 }
 
@@ -316,16 +325,10 @@ impl fmt::Debug for BootKey {
     }
 }
 
-/// The key of an environment: all variables, except those that differ between two terminals, editors or agents of one
-/// user and that no app reads at boot. A list of what does not count, since an app may read whatever it likes: a name
-/// that is missing here costs a second warm process, one that is missing in a list of what counts would cost the truth.
+/// The key of an environment: all variables of it that count.
 pub fn boot_key(vars: &Variables) -> BootKey {
     let mut hash = Sha256::new();
-    for part in vars
-        .iter()
-        .filter(|(name, _)| !is_noise(name))
-        .flat_map(|(name, value)| [name, value])
-    {
+    for part in counting(vars).flat_map(|(name, value)| [name, value]) {
         // Lengths keep ("A", "BC") and ("AB", "C") apart.
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part.as_bytes());
@@ -333,76 +336,21 @@ pub fn boot_key(vars: &Variables) -> BootKey {
     BootKey(hash.finalize().into())
 }
 
-/// Variables of a terminal, a login, a service manager or whatever else starts processes: they name the place a process
-/// was started from, and change with it.
-fn is_noise(name: &OsStr) -> bool {
-    const NAMES: &[&str] = &[
-        "PWD",
-        "OLDPWD",
-        "SHLVL",
-        "_",
-        "PS1",
-        "PROMPT_COMMAND",
-        "LS_COLORS",
-        "TERM",
-        "COLORTERM",
-        "COLORFGBG",
-        "COLUMNS",
-        "LINES",
-        "WINDOWID",
-        "WINDOW",
-        "STY",
-        "DISPLAY",
-        "WAYLAND_DISPLAY",
-        "XAUTHORITY",
-        "XDG_ACTIVATION_TOKEN",
-        "DESKTOP_STARTUP_ID",
-        "GIO_LAUNCHED_DESKTOP_FILE",
-        "GIO_LAUNCHED_DESKTOP_FILE_PID",
-        "GPG_TTY",
-        "DBUS_SESSION_BUS_ADDRESS",
-        "INVOCATION_ID",
-        "JOURNAL_STREAM",
-        "MAINPID",
-        "MANAGERPID",
-        "SYSTEMD_EXEC_PID",
-        "SECURITYSESSIONID",
-        "LaunchInstanceID",
-        "XPC_FLAGS",
-        "XPC_SERVICE_NAME",
-        "__CFBundleIdentifier",
-        // Of agents and editors that start us.
-        "CLAUDECODE",
-        "GIT_ASKPASS",
-        "GIT_EDITOR",
-        "GIT_PAGER",
-        "PAGER",
-        "INIT_CWD",
-    ];
-    const PREFIXES: &[&str] = &[
-        "SSH_",
-        "TERM_",
-        "TMUX",
-        "ITERM_",
-        "KITTY_",
-        "ALACRITTY_",
-        "WEZTERM_",
-        "GHOSTTY_",
-        "GNOME_TERMINAL_",
-        "KONSOLE_",
-        "VTE_",
-        "XDG_SESSION_",
-        "CLAUDE_",
-        "CODEX_",
-        "CURSOR_",
-        "VSCODE_",
-        "ZED_",
-        "ELECTRON_",
-        "MCP_",
-        // Set by npx for what it starts.
-        "npm_",
-    ];
-    NAMES.iter().any(|noise| name == *noise) || PREFIXES.iter().any(|prefix| starts_with(name, prefix))
+/// The names of variables by which two environments have different keys.
+pub fn differences(one: &Variables, other: &Variables) -> Vec<String> {
+    let differs = |from: &Variables, to: &Variables| {
+        let found = counting(from).filter(|(name, value)| to.get(*name) != Some(value));
+        found
+            .map(|(name, _)| name.to_string_lossy().into_owned())
+            .collect::<BTreeSet<_>>()
+    };
+    let all = &differs(one, other) | &differs(other, one);
+    all.into_iter().collect()
+}
+
+/// An app may read whatever it likes: everything counts but what is known to tell nothing about it.
+fn counting(vars: &Variables) -> impl Iterator<Item = (&OsString, &OsString)> {
+    vars.iter().filter(|(name, _)| !is_of_surroundings(name))
 }
 
 fn starts_with(name: &OsStr, prefix: &str) -> bool {

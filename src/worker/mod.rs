@@ -10,6 +10,7 @@ pub mod protocol;
 pub mod reader;
 pub mod ruby;
 pub mod ruby_version;
+pub mod surroundings;
 pub mod tail;
 mod traced;
 pub mod version_manager;

@@ -6,8 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 
-use coatepec::daemon::place::{Card, cards};
+use coatepec::daemon::place::cards;
 use coatepec::daemon::stop;
+use coatepec::supervisor::card::Card;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
@@ -172,6 +173,74 @@ fn what_lies_where_the_socket_should_be_is_in_nobodys_way() {
     let fourth = client(&app);
     assert_eq!(fourth.status()["state"], "absent");
     end(fourth);
+}
+
+/// A person's terminal, an agent that an editor has started, and what both call their editor.
+#[test]
+fn a_shell_and_an_agent_share_one_worker_whatever_surrounds_them() {
+    let app = App::copy();
+    let agent = app.server_with(
+        Setup::default()
+            .shared()
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_CODE_SSE_PORT", "4711")
+            .env("PAGER", "cat")
+            .env("SHELL", "/bin/sh")
+            .env("ANTHROPIC_API_KEY", "none of an app's business")
+            .without_env("EDITOR"),
+    );
+    passes(&agent);
+    let mut shell = app.command(env!("CARGO_BIN_EXE_coatepec"));
+    let surroundings = [
+        ("EDITOR", "vim"),
+        ("VISUAL", "vim"),
+        ("SHELL", "/bin/zsh"),
+        ("HISTSIZE", "1000"),
+        ("TERM", "dumb"),
+        ("TERM_PROGRAM", "tmux"),
+        ("XDG_SESSION_ID", "3"),
+        ("NO_COLOR", "1"),
+        ("SSH_CONNECTION", "::1 4 ::1 22"),
+    ];
+    let status = shell.args(["status", "--json"]).envs(surroundings).output().unwrap();
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert_eq!(status["worker_pid"], worker(&agent), "{status}");
+    assert_eq!(status["server_pid"], daemon(&app).pid, "{status}");
+    assert_eq!(status["other_servers"], Value::Null, "{status}");
+    agent.end();
+}
+
+#[test]
+fn who_does_not_share_is_told_of_the_other_server_and_of_what_differs() {
+    let app = app();
+    let one = client(&app);
+    let other = app.server_with(
+        Setup::default()
+            .shared()
+            .env("DATABASE_URL", "sqlite3:other.sqlite3")
+            .env("EDITOR", "ed")
+            .argument("--sandbox-at-least")
+            .argument("standard"),
+    );
+    let pids = |server: &Server| {
+        let status = server.status();
+        let others = &status["other_servers"];
+        assert_eq!(others.as_array().map(Vec::len), Some(1), "{status}");
+        assert_eq!(
+            others[0]["differs"],
+            json!(["DATABASE_URL", "--sandbox-at-least"]),
+            "{status}"
+        );
+        (status["server_pid"].clone(), others[0]["pid"].clone())
+    };
+    let (of_one, of_other) = (pids(&one), pids(&other));
+    assert_eq!(of_one, (of_other.1, of_other.0));
+    other.end();
+    eventually("it is alone again", || {
+        one.status()["other_servers"].is_null().then_some(())
+    });
+    one.end();
+    gone(&app);
 }
 
 #[test]

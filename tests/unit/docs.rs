@@ -12,6 +12,7 @@ use coatepec::run::outcome::Outcome;
 use coatepec::run::report::Report;
 use coatepec::supervisor::board::Status;
 use coatepec::supervisor::concern::ConcernReport;
+use coatepec::worker::surroundings::SURROUNDINGS;
 use regex::Regex;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -50,6 +51,22 @@ fn the_page_on_configuration_shows_the_example_as_it_is() {
         "docs/configuration.md",
         &format!("{before}{mark}\n```yaml\n{}\n```\n", EXAMPLE.trim_end()),
     );
+}
+
+#[test]
+fn the_page_on_configuration_lists_the_variables_that_do_not_count() {
+    let page = read("docs/configuration.md");
+    let mark = "<!-- surroundings: generated from src/worker/surroundings.rs -->\n";
+    let end = "<!-- end of surroundings -->";
+    let (before, rest) = page.split_once(mark).expect("the mark is there");
+    let (_, after) = rest.split_once(end).expect("its end is there");
+    let row = |(what, names): &(&str, &[&str])| {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        format!("| {what} | {} |\n", names.join(", "))
+    };
+    let rows: String = SURROUNDINGS.iter().map(row).collect();
+    let table = format!("\n| of | variables |\n|---|---|\n{rows}\n");
+    same("docs/configuration.md", &format!("{before}{mark}{table}{end}{after}"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What of the supervisor's environment a Ruby of the app gets to see.
 
 use coatepec::config::Config;
-use coatepec::worker::environment::{Variables, boot_key, clean_for, without_secrets};
+use coatepec::worker::environment::{Variables, boot_key, clean_for, differences, for_app};
 
 fn vars(pairs: &[(&str, &str)]) -> Variables {
     pairs.iter().map(|(name, value)| (name.into(), value.into())).collect()
@@ -244,7 +244,14 @@ fn the_boot_key_ignores_the_terminal_and_nothing_else() {
         "TERM_PROGRAM",
         "WINDOWID",
         "TMUX_PANE",
+        "EDITOR",
+        "GH_PAGER",
+        "HISTSIZE",
+        "SHELL",
+        "PYTHONUNBUFFERED",
+        "XDG_SESSION_ID",
         "CLAUDE_PROJECT_DIR",
+        "CURSOR_TRACE_ID",
         "npm_lifecycle_event",
     ] {
         assert_eq!(
@@ -259,9 +266,37 @@ fn the_boot_key_ignores_the_terminal_and_nothing_else() {
         &[("PATH", "/bin"), ("CI", "1"), ("BUNDLE_GEMFILE", "next")],
         &[("C", "I1PATH/bin")],
         &[("PATH", "/bin"), ("CI", "1"), ("PWD_CACHE", "9")],
+        &[("PATH", "/bin"), ("CI", "1"), ("USER", "ada")],
+        &[("PATH", "/bin"), ("CI", "1"), ("CLAUDE_MODEL", "9")],
     ] {
         assert_ne!(boot_key(&vars(different)), base, "{different:?}");
     }
+}
+
+#[test]
+fn what_makes_two_keys_differ_is_told_by_name() {
+    let one = vars(&[("PATH", "/bin"), ("TERM", "dumb"), ("CI", "1"), ("DATABASE_URL", "x")]);
+    let other = vars(&[
+        ("PATH", "/bin"),
+        ("TERM", "xterm"),
+        ("DATABASE_URL", "y"),
+        ("LANG", "C"),
+    ]);
+    assert_eq!(differences(&one, &other), ["CI", "DATABASE_URL", "LANG"]);
+    assert_eq!(differences(&other, &one), ["CI", "DATABASE_URL", "LANG"]);
+    assert_eq!(differences(&one, &one), [""; 0]);
+}
+
+/// Whoever looks at it wants colours or not; what the app writes goes to a pipe.
+#[test]
+fn wishes_about_colours_are_not_passed_on() {
+    let wishes = [
+        ("NO_COLOR", "1"),
+        ("FORCE_COLOR", "1"),
+        ("CLICOLOR", "1"),
+        ("CLICOLOR_FORCE", "1"),
+    ];
+    assert_eq!(cleaned(&wishes), cleaned(&[]));
 }
 
 #[test]
@@ -294,7 +329,7 @@ fn secrets_are_kept_from_the_app_unless_they_are_asked_for() {
     ];
     for (settings, name, stays) in table {
         let sandbox = Config::parse(&format!("sandbox: {settings}")).unwrap().sandbox;
-        let left = without_secrets(vars(&[(name, "x")]), &sandbox);
+        let left = for_app(vars(&[(name, "x")]), &sandbox);
         assert_eq!(value(&left, name).is_some(), stays, "{settings} {name}");
     }
 }
@@ -305,7 +340,7 @@ fn variables_are_set_whatever_was_dropped() {
         .unwrap()
         .sandbox;
     assert_eq!(
-        value(&without_secrets(vars(&[("API_TOKEN", "real")]), &sandbox), "API_TOKEN"),
+        value(&for_app(vars(&[("API_TOKEN", "real")]), &sandbox), "API_TOKEN"),
         Some("test")
     );
 }
@@ -314,7 +349,7 @@ fn variables_are_set_whatever_was_dropped() {
 fn chrome_gets_a_place_that_it_may_write_to_unless_it_has_one_or_may_write_anywhere() {
     let sandbox = |text: &str| Config::parse(text).unwrap().sandbox;
     let of = |set: &[(&str, &str)], settings: &str| {
-        let vars = without_secrets(vars(set), &sandbox(settings));
+        let vars = for_app(vars(set), &sandbox(settings));
         ["BREAKPAD_DUMP_LOCATION", "CHROME_CONFIG_HOME"].map(|name| value(&vars, name).unwrap_or("none").to_owned())
     };
     assert_eq!(of(&[("USER", "ann")], ""), ["/tmp/coatepec-chrome-ann"; 2]);

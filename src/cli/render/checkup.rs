@@ -144,6 +144,30 @@ pub fn forks(status: &Value) -> Finding {
     }
 }
 
+/// Who else serves this checkout, with an app of its own.
+pub fn servers(status: &Value) -> Finding {
+    let check = "server";
+    let pid = status["server_pid"].to_string();
+    let others = status["other_servers"].as_array().map_or(&[][..], Vec::as_slice);
+    if others.is_empty() {
+        return Finding::ok(check, format!("pid {pid}; there is no other one for this checkout"));
+    }
+    let told = others.iter().map(|other| {
+        let differs = texts(&other["differs"]);
+        let why = match differs.as_slice() {
+            [] => String::new(),
+            names => format!(", since these differ: {}", names.join(", ")),
+        };
+        format!("\npid {} serves clients that can't share it{why}", other["pid"])
+    });
+    Finding::warning(
+        check,
+        format!("pid {pid}{}", told.collect::<String>()),
+        "start all clients with the same values, or let them be: each server has an app of its own, which ends when nobody \
+         uses it any more. `coatepec stop` ends all of this checkout",
+    )
+}
+
 /// What of the sandbox this machine enforces.
 pub fn sandbox(status: &Value) -> Finding {
     let check = "sandbox";

@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use coatepec::daemon::place::{Card, cards};
+use coatepec::daemon::place::cards;
+use coatepec::supervisor::card::Card;
 use nix::sys::signal::Signal;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;

@@ -1,0 +1,61 @@
+//! Other servers of this checkout, and why their clients don't share this one.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::card::{Card, cards};
+use super::setup::Site;
+use crate::config::{Config, Sandbox};
+use crate::process::procfs;
+use crate::worker::environment::{Variables, clean, differences, without_secrets};
+
+/// Names that are told; more tell nothing more.
+const NAMES: usize = 12;
+
+/// A server of clients that could not share this one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Neighbour {
+    pub pid: i32,
+    /// What is not alike: names of variables, `--sandbox-at-least`, `the build of Coatepec`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differs: Vec<String>,
+}
+
+/// As they are at this moment. Reads files.
+pub(super) fn neighbours(site: &Site) -> Vec<Neighbour> {
+    let ours = Card::ours(site);
+    let is_other = |card: &Card| card.root == ours.root && card.pid != ours.pid && card.is_alive();
+    let others: Vec<Card> = cards().into_iter().map(|(_, card)| card).filter(is_other).collect();
+    if others.is_empty() {
+        return Vec::new();
+    }
+    let sandbox = Config::load(&site.root).unwrap_or_default().sandbox;
+    let environment = counting(std::env::vars_os(), &sandbox);
+    let told = others.iter().map(|other| {
+        let variables = procfs::environment(other.identity().pid).map_or(Vec::new(), |theirs| {
+            differences(&environment, &counting(theirs, &sandbox))
+        });
+        Neighbour {
+            pid: other.pid,
+            differs: apart(&ours, other, variables),
+        }
+    });
+    told.collect()
+}
+
+fn counting(vars: impl IntoIterator<Item = (std::ffi::OsString, std::ffi::OsString)>, sandbox: &Sandbox) -> Variables {
+    without_secrets(clean(vars), sandbox)
+}
+
+/// In words; a card of an old version does not tell everything.
+fn apart(ours: &Card, other: &Card, mut variables: Vec<String>) -> Vec<String> {
+    let differ = |one: &Option<String>, two: &Option<String>| two.is_some() && one != two;
+    let more = variables.len().saturating_sub(NAMES);
+    variables.truncate(NAMES);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    let floor = (other.sandbox_at_least.is_some() && other.sandbox_at_least != ours.sandbox_at_least)
+        .then(|| "--sandbox-at-least".to_owned());
+    let build = (other.version != ours.version || differ(&ours.build, &other.build))
+        .then(|| "the build of Coatepec".to_owned());
+    variables.into_iter().chain(more).chain(floor).chain(build).collect()
+}
