@@ -114,6 +114,11 @@ impl Client {
         Ok(self)
     }
 
+    /// Whether nobody is there any more.
+    pub fn is_lost(&self) -> bool {
+        self.listening.is_finished()
+    }
+
     /// Calls a tool, and asks to be told of its progress.
     ///
     /// # Errors

@@ -221,6 +221,48 @@ fn watching_runs_again_what_a_save_concerns() {
     );
 }
 
+/// A directory that is made later, a file that no test loads, and a server that is killed meanwhile.
+#[test]
+fn watching_goes_on_whatever_happens_beside_it() {
+    let app = App::copy();
+    app.setting("idle_timeout_seconds: 0");
+    app.write(
+        "spec/a_spec.rb",
+        "RSpec.describe(\"A\") { it(\"a\") { expect(1).to eq 1 } }\n",
+    );
+    let mut command = app.command(env!("CARGO_BIN_EXE_coatepec"));
+    command.args(["run", "--watch", "spec/a_spec.rb"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut err = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut runs = |expected: &str| {
+        let line = out.find(|line| line.as_ref().is_ok_and(|line| line.contains("example")));
+        let line = line.unwrap().unwrap();
+        assert!(line.starts_with(expected), "{line}");
+    };
+    let mut hears = |expected: &str| assert!(err.any(|line| line.unwrap().contains(expected)), "{expected}");
+    runs("passed: 1 example");
+    hears("waiting for a save");
+    app.write("README.md", "More.\n");
+    hears("changed: README.md: no test that is watched");
+    app.write("extras/deep/tool.rb", "TOOL = 1\n");
+    hears("changed: extras/deep/tool.rb\n".trim_end());
+    runs("passed: 1 example");
+    hears("waiting for a save");
+    app.write("extras/deep/tool.rb", "TOOL = 2\n");
+    runs("passed: 1 example");
+    hears("waiting for a save");
+    let killed = app.daemons().remove(0);
+    send(Pid::from_raw(killed.pid), Signal::SIGKILL);
+    eventually("it is gone", || app.daemons().is_empty().then_some(()));
+    app.edit("spec/a_spec.rb", "eq 1", "eq 2");
+    runs("failed: 1 example, 1 failed");
+    hears("waiting for a save");
+    send(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT);
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    eventually("nothing is left", || app.daemons().is_empty().then_some(()));
+}
+
 #[test]
 fn the_second_run_is_warm_and_stop_ends_what_is_warm() {
     let app = App::copy();

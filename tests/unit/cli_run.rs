@@ -3,6 +3,7 @@
 use coatepec::cli::run::exit::exit_code;
 use coatepec::cli::{definition, usage};
 use coatepec::error::Kind;
+use coatepec::project::Rules;
 use coatepec::project::concerned::concerned;
 use coatepec::run::outcome::Outcome;
 
@@ -19,7 +20,9 @@ const FILES: [&str; 8] = [
 
 fn next(changed: &[&str], selected: &[&str]) -> Option<Vec<String>> {
     let owned = |paths: &[&str]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
-    concerned(&owned(changed), &owned(selected), &|path| FILES.contains(&path))
+    concerned(&owned(changed), &owned(selected), &Rules::new(&[]), &|path| {
+        FILES.contains(&path)
+    })
 }
 
 #[track_caller]
@@ -124,9 +127,36 @@ fn what_runs_and_editors_write_runs_nothing() {
         "coverage/i.html",
         "spec/.a_spec.rb.swp",
         "a.rb~",
+        "app/.DS_Store",
+        "app/models/#widget.rb#",
         "spec",
     ] {
         assert_eq!(next(&[written], &["spec"]), None, "{written}");
+    }
+}
+
+#[test]
+fn what_no_test_loads_runs_nothing() {
+    for idle in [
+        "README.md",
+        "docs/guide.md",
+        "app/models/README.md",
+        "notes.txt",
+        "package.json",
+        "package.yml",
+        ".rubocop.yml",
+    ] {
+        assert_eq!(next(&[idle], &["spec"]), None, "{idle}");
+    }
+    check(&["README.md", "lib/tax.rb"], &["spec"], &["spec/lib/tax_spec.rb"]);
+    for everything in [
+        "Gemfile.lock",
+        ".rspec",
+        ".coatepec.yml",
+        "spec/fixtures/files/a.csv",
+        "data/prices.csv",
+    ] {
+        check(&[everything], &["spec"], &["spec"]);
     }
 }
 
@@ -179,8 +209,28 @@ fn what_is_wrong_with_the_command_line_is_an_error_like_all_others() {
         ),
         (
             &["run", "--fork", "x"],
-            "`--fork <WHEN>` must be auto or always or never, and is `x`",
+            "`--fork <WHEN>` must be auto, always or never, and is `x`",
             "`coatepec run --help` tells what there is",
+        ),
+        (
+            &["run", "--foo"],
+            "there is no flag `--foo` here",
+            "`coatepec run --help` tells what there is",
+        ),
+        (
+            &["flaky", "spec", "--rounds", "1000"],
+            "`--rounds <N>` must be between 2 and 100, and is `1000`",
+            "the nearest that is allowed is 100",
+        ),
+        (
+            &["job", "--kind", "jobs"],
+            "`--kind <KIND>` must be job, mailer or channel, and is `jobs`",
+            "did you mean `job`?",
+        ),
+        (
+            &["routes", "--engines", "x"],
+            "`--engines <ENGINES>` must be include, exclude or only, and is `x`",
+            "`coatepec routes --help` tells what there is",
         ),
         (
             &["controller"],
@@ -199,8 +249,8 @@ fn what_is_wrong_with_the_command_line_is_an_error_like_all_others() {
         ),
         (
             &["run", "--timeout", "5000"],
-            "invalid value `5000` for `--timeout <SECONDS>`: 5000 is not in 1..=900",
-            "`coatepec run --help` tells what there is",
+            "`--timeout <SECONDS>` must be between 1 and 900, and is `5000`",
+            "the nearest that is allowed is 900",
         ),
     ];
     for (arguments, message, hint) in table {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::Context;
 use super::render::{junit, report, source};
-use super::session::within;
+use super::session::{Server, with_server};
 use crate::daemon::client::Client;
 use crate::error::{Error, Kind, Result};
 use crate::run::outcome::Outcome;
@@ -81,23 +81,30 @@ pub(super) fn run(arguments: &Run, context: &Context) -> Result<ExitCode> {
 }
 
 fn session(arguments: &Run, context: &Context) -> Result<ExitCode> {
-    within(context, async |client, root| {
+    with_server(context, async |server| {
         let interrupts = Interrupts::listen()?;
+        let root = server.root();
         let selectors = match arguments.selectors.is_empty() {
             true => vec![usual(root)?],
             false => arguments.selectors.clone(),
         };
-        let job = Job {
+        let mut job = Job {
             arguments,
             context,
-            client,
+            client: server.connect().await?,
+            server,
             root,
             interrupts,
         };
-        match arguments.watch {
-            true => watch::watch(job, selectors).await,
-            false => Ok(ExitCode::from(exit::exit_code(job.once(&selectors).await?))),
-        }
+        let done = match arguments.watch {
+            true => watch::watch(&mut job, selectors).await,
+            false => job
+                .once(&selectors)
+                .await
+                .map(|outcome| ExitCode::from(exit::exit_code(outcome))),
+        };
+        job.client.close().await;
+        done
     })
 }
 
@@ -117,7 +124,8 @@ fn listed(names: &[String]) -> Option<Value> {
 struct Job<'a> {
     arguments: &'a Run,
     context: &'a Context,
-    client: &'a Client,
+    server: &'a Server<'a>,
+    client: Client,
     root: &'a Path,
     interrupts: Interrupts,
 }

@@ -1,20 +1,27 @@
 //! `--watch`: runs again what a save concerns.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use notify::event::EventKind;
-use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use notify::event::{EventKind, ModifyKind};
+use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::timeout;
 
 use super::{Job, exit};
+use crate::config::Config;
 use crate::error::{Error, Kind, Result};
-use crate::project::concerned;
+use crate::project::{Rules, concerned};
+use crate::run::outcome::Outcome;
 
 /// An editor saves in several steps, and a checkout changes many files: how long it must be quiet.
 const QUIET: Duration = Duration::from_millis(100);
+
+/// Files that are named of one save.
+const NAMED: usize = 5;
 
 /// Directories that are large or written by runs, and of which no save concerns a test.
 const LEFT_OUT: [&str; 8] = [
@@ -28,18 +35,20 @@ const LEFT_OUT: [&str; 8] = [
     ".git",
 ];
 
+/// Files of one directory that came to be with all that is in it.
+const FILES: usize = 1000;
+
 /// Until Ctrl-C; the exit code is that of the last run.
-pub(super) async fn watch(job: Job<'_>, selectors: Vec<String>) -> Result<ExitCode> {
+pub(super) async fn watch(job: &mut Job<'_>, selectors: Vec<String>) -> Result<ExitCode> {
     let terminal = job.context.terminal;
-    let (saves, _watcher) = listen(job.root)?;
-    let mut saves = Saves { saves, root: job.root };
+    let mut saves = Saves::listen(job.root)?;
     let mut next = selectors.clone();
     loop {
-        let last = match job.once(&next).await {
+        let last = match again(job, &next).await {
             Ok(outcome) => exit::exit_code(outcome),
-            // Nobody is there any more who could run anything, or nobody wants it.
-            Err(error) if [Kind::ServerLost, Kind::Cancelled].contains(&error.kind) => return Err(error),
-            // A broken file or configuration is mended by the next save.
+            // Nobody wants it.
+            Err(error) if error.kind == Kind::Cancelled => return Err(error),
+            // A broken file or configuration is mended by the next save; a server that went away is replaced then.
             Err(error) => {
                 terminal.complain(&error);
                 error.kind.exit_code()
@@ -54,53 +63,136 @@ pub(super) async fn watch(job: Job<'_>, selectors: Vec<String>) -> Result<ExitCo
                 changed = saves.next() => changed,
                 () = job.interrupts.next() => return Ok(ExitCode::from(last)),
             };
+            if changed.is_empty() {
+                continue;
+            }
             let exists = |path: &str| job.root.join(path).is_file();
-            if let Some(next) = concerned::concerned(&changed, &selectors, &exists) {
-                terminal.remark(&terminal.err.dim(&format!("changed: {}\n", changed.join(", "))));
+            let rules = Rules::new(&Config::load(job.root).unwrap_or_default().spec_roots);
+            let next = concerned::concerned(&changed, &selectors, &rules, &exists);
+            let nothing = if next.is_none() {
+                ": no test that is watched"
+            } else {
+                ""
+            };
+            terminal.remark(&terminal.err.dim(&format!("changed: {}{nothing}\n", named(&changed))));
+            if let Some(next) = next {
                 break next;
             }
         };
     }
 }
 
-fn listen(root: &Path) -> Result<(UnboundedReceiver<Vec<PathBuf>>, RecommendedWatcher)> {
-    let failed = |error: notify::Error| Error::internal("failed to watch the files of the app").source(error);
-    let (tell, saves) = unbounded_channel();
-    let hear = move |event: notify::Result<notify::Event>| {
-        if let Ok(event) = event
-            && !matches!(event.kind, EventKind::Access(_))
-        {
-            let _ = tell.send(event.paths);
-        }
-    };
-    let mut watcher =
-        RecommendedWatcher::new(hear, notify::Config::default().with_follow_symlinks(false)).map_err(failed)?;
-    watcher.watch(root, RecursiveMode::NonRecursive).map_err(failed)?;
-    for entry in root.read_dir()?.flatten() {
-        let left_out = LEFT_OUT.iter().any(|name| entry.file_name() == *name);
-        if entry.file_type()?.is_dir() && !left_out {
-            watcher.watch(&entry.path(), RecursiveMode::Recursive).map_err(failed)?;
-        }
+/// With the server that is there, or with another one when that has gone away in the meantime.
+async fn again(job: &mut Job<'_>, selectors: &[String]) -> Result<Outcome> {
+    if job.client.is_lost() {
+        job.client = job.server.connect().await?;
     }
-    Ok((saves, watcher))
+    job.once(selectors).await
+}
+
+/// The first of them; a checkout saves many.
+fn named(changed: &[String]) -> String {
+    let shown = changed
+        .iter()
+        .take(NAMED)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
+    match changed.len().saturating_sub(NAMED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// What the system tells of a change.
+struct Heard {
+    paths: Vec<PathBuf>,
+    /// They came to be, or have another name now.
+    new: bool,
 }
 
 struct Saves<'a> {
-    saves: UnboundedReceiver<Vec<PathBuf>>,
+    heard: UnboundedReceiver<Heard>,
+    watcher: RecommendedWatcher,
     root: &'a Path,
 }
 
-impl Saves<'_> {
+impl<'a> Saves<'a> {
+    fn listen(root: &'a Path) -> Result<Saves<'a>> {
+        let (tell, heard) = unbounded_channel();
+        let hear = move |event: notify::Result<Event>| {
+            if let Ok(Event { kind, paths, .. }) = event
+                && !matches!(kind, EventKind::Access(_))
+            {
+                let new = matches!(kind, EventKind::Create(_) | EventKind::Modify(ModifyKind::Name(_)));
+                let _ = tell.send(Heard { paths, new });
+            }
+        };
+        let settings = notify::Config::default().with_follow_symlinks(false);
+        let watcher = RecommendedWatcher::new(hear, settings).map_err(failed)?;
+        let mut saves = Saves { heard, watcher, root };
+        saves.watcher.watch(root, RecursiveMode::NonRecursive).map_err(failed)?;
+        for entry in root.read_dir()?.flatten() {
+            if entry.file_type()?.is_dir() {
+                saves.watch_below(&entry.path())?;
+            }
+        }
+        Ok(saves)
+    }
+
+    /// A directory directly in the root.
+    fn watch_below(&mut self, dir: &Path) -> Result<()> {
+        match LEFT_OUT.iter().any(|name| dir.file_name() == Some(OsStr::new(name))) {
+            true => Ok(()),
+            false => self.watcher.watch(dir, RecursiveMode::Recursive).map_err(failed),
+        }
+    }
+
     /// What was saved, once it has been quiet: paths relative to the root.
     async fn next(&mut self) -> Vec<String> {
-        let mut paths: BTreeSet<PathBuf> = match self.saves.recv().await {
-            Some(first) => first.into_iter().collect(),
+        let mut paths = BTreeSet::new();
+        match self.heard.recv().await {
+            Some(first) => self.take(first, &mut paths),
             None => std::future::pending().await,
-        };
-        while let Ok(Some(more)) = tokio::time::timeout(QUIET, self.saves.recv()).await {
-            paths.extend(more);
+        }
+        while let Ok(Some(more)) = timeout(QUIET, self.heard.recv()).await {
+            self.take(more, &mut paths);
         }
         let relative = |path: &PathBuf| Some(path.strip_prefix(self.root).ok()?.to_str()?.to_owned());
-        paths.iter().filter_map(relative).collect()
+        let paths = paths.iter().filter_map(relative);
+        paths.filter(|path| concerned::is_edit(path)).collect()
     }
+
+    /// Of a directory that is new, what is in it was not told, or only in part.
+    fn take(&mut self, Heard { paths: heard, new }: Heard, paths: &mut BTreeSet<PathBuf>) {
+        for path in heard {
+            let dir = new && path.symlink_metadata().is_ok_and(|found| found.is_dir());
+            if dir && path.parent() == Some(self.root) {
+                // Gone again by now, at worst.
+                let _ = self.watch_below(&path);
+            }
+            match dir {
+                true => paths.extend(files_below(&path)),
+                false => _ = paths.insert(path),
+            }
+        }
+    }
+}
+
+fn files_below(dir: &Path) -> Vec<PathBuf> {
+    let (mut dirs, mut files) = (vec![dir.to_owned()], Vec::new());
+    while let Some(dir) = dirs.pop().filter(|_| files.len() < FILES) {
+        for entry in dir.read_dir().into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => dirs.push(entry.path()),
+                Ok(kind) if kind.is_file() => files.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    files
+}
+
+fn failed(error: notify::Error) -> Error {
+    Error::internal("failed to watch the files of the app").source(error)
 }

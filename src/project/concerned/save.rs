@@ -1,19 +1,19 @@
 //! Which tests a save concerns, by their names alone: it has to be told at once. Pure.
 
 use super::names::namesakes;
-use crate::project::Framework;
+use super::subject::Subject;
+use crate::project::{Framework, Rules};
 
 /// The selectors to run after `changed` (paths relative to the root) was saved. `selected`: what is being watched.
 /// `exists`: whether there is such a file. None: there is nothing to run.
-pub fn concerned(changed: &[String], selected: &[String], exists: &dyn Fn(&str) -> bool) -> Option<Vec<String>> {
-    let changed: Vec<&str> = changed
-        .iter()
-        .map(String::as_str)
-        .filter(|path| matters(path))
-        .collect();
-    if changed.is_empty() {
-        return None;
-    }
+pub fn concerned(
+    changed: &[String],
+    selected: &[String],
+    rules: &Rules,
+    exists: &dyn Fn(&str) -> bool,
+) -> Option<Vec<String>> {
+    let changed = changed.iter().map(String::as_str);
+    let changed: Vec<&str> = changed.filter(|path| may_concern(path, rules)).collect();
     let mut run: Vec<String> = Vec::new();
     // A test that was deleted, or has another name now, can't be run.
     for path in changed.into_iter().filter(|path| !is_test(path) || exists(path)) {
@@ -34,11 +34,29 @@ fn is_test(path: &str) -> bool {
     Framework::of_file(path).is_some()
 }
 
-fn matters(path: &str) -> bool {
+/// What editors leave beside the file that they save.
+const OF_EDITORS: [&str; 7] = ["~", "#", ".swp", ".swo", ".swx", ".tmp", "___"];
+
+/// Directories that runs write to, or that hold nothing of the app.
+const WRITTEN: [&str; 7] = ["log", "tmp", "storage", "coverage", "node_modules", "public", ".git"];
+
+/// Whether a person saved it.
+pub fn is_edit(path: &str) -> bool {
     let first = path.split('/').next().unwrap_or_default();
-    let written = ["log", "tmp", "storage", "coverage", "node_modules", "public", ".git"];
     let name = path.rsplit('/').next().unwrap_or_default();
-    !written.contains(&first) && !name.starts_with('.') && !name.ends_with('~') && name.contains('.')
+    !WRITTEN.contains(&first) && name.contains('.') && !OF_EDITORS.iter().any(|ending| name.ends_with(ending))
+}
+
+fn may_concern(path: &str, rules: &Rules) -> bool {
+    let hidden = path.rsplit('/').next().is_some_and(|name| name.starts_with('.'));
+    is_edit(path)
+        && match Subject::of(path, rules) {
+            Subject::Everything(..) => true,
+            Subject::Nothing(_) => false,
+            // What lies in the root and concerns tests is known by name.
+            Subject::Other => path.contains('/') && !hidden,
+            _ => !hidden,
+        }
 }
 
 /// The test itself, or those that are named after the file.
