@@ -2,13 +2,19 @@
 
 use std::process::ExitCode;
 
+use clap::builder::PossibleValuesParser;
+use schemars::{JsonSchema, schema_for};
 use serde_json::{Map, Value, json};
 
 use super::Context;
-use super::render::data;
+use super::render::{data, report};
 use super::run::exit::exit_code;
 use super::session::{ask, within};
-use crate::error::Result;
+use crate::config::Finding;
+use crate::error::{Error, Kind, Result};
+use crate::reading::job::JobKind;
+use crate::reading::model::Field;
+use crate::run::report::Report;
 
 /// What the warm process is doing
 #[derive(Debug, clap::Args)]
@@ -44,7 +50,7 @@ pub(super) struct Model {
     /// Such as `Admin::User`
     names: Vec<String>,
     /// What to tell of them [default: columns, associations, validators, enums, scopes, callbacks]
-    #[arg(long, value_delimiter = ',', requires = "names")]
+    #[arg(long, value_delimiter = ',', requires = "names", value_parser = choices::<Field>())]
     fields: Vec<String>,
     /// Of the list, only models whose name or table contains this
     #[arg(long, conflicts_with = "names")]
@@ -79,8 +85,8 @@ pub(super) struct Schema {
 pub(super) struct Job {
     /// Such as `Ops::SweepJob`
     name: Option<String>,
-    /// Of the list, only this kind: job, mailer or channel
-    #[arg(long, conflicts_with = "name")]
+    /// Of the list, only this kind
+    #[arg(long, conflicts_with = "name", value_parser = choices::<JobKind>())]
     kind: Option<String>,
     /// Of the list, only what contains this
     #[arg(long, conflicts_with = "name")]
@@ -106,6 +112,7 @@ pub(super) struct List {
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {
     /// Only findings of these codes
+    #[arg(value_name = "CODE", value_parser = choices::<Finding>())]
     only: Vec<String>,
     #[command(flatten)]
     form: Form,
@@ -153,8 +160,12 @@ pub(super) fn model(arguments: &Model, context: &Context) -> Result<ExitCode> {
             given(json!({ "names": arguments.names, "fields": fields.unwrap_or_else(usual) }))
         }
     };
-    read(context, "rails_model", asked, "models", arguments.form)?;
-    Ok(ExitCode::SUCCESS)
+    let answer = read(context, "rails_model", asked, "models", arguments.form)?;
+    let models = answer["models"].as_array().map_or(&[][..], Vec::as_slice);
+    let missing = models
+        .iter()
+        .find_map(|model| Kind::of_code(model["error"]["code"].as_str()?));
+    Ok(missing.map_or(ExitCode::SUCCESS, |kind| ExitCode::from(kind.exit_code())))
 }
 
 pub(super) fn controller(arguments: &Controller, context: &Context) -> Result<ExitCode> {
@@ -181,9 +192,20 @@ pub(super) fn job(arguments: &Job, context: &Context) -> Result<ExitCode> {
 /// With the exit code of a run whose files can't be loaded.
 pub(super) fn list(arguments: &List, context: &Context) -> Result<ExitCode> {
     let asked = given(json!({ "paths": arguments.selectors, "example": arguments.example, "limit": EXAMPLES }));
-    let listed = read(context, "rails_spec_list", asked, "examples", arguments.form)?;
-    let outcome = serde_json::from_value(listed["report"]["outcome"].clone());
-    Ok(outcome.map_or(ExitCode::SUCCESS, |outcome| ExitCode::from(exit_code(outcome))))
+    let mut listed = ask_all(context, "rails_spec_list", asked, "examples")?;
+    let report: Option<Report> = serde_json::from_value(listed["report"].clone()).ok();
+    if let Some(report) = report.as_ref().filter(|_| !arguments.form.json) {
+        let style = context.terminal.out;
+        let told = report::body(report, &|_| String::new(), style);
+        context
+            .terminal
+            .say(&format!("{told}\n{}", report::summary(report, style)));
+        listed = json!({ "examples": listed["examples"] });
+    }
+    if report.is_none() || arguments.form.json || listed["examples"][0].is_object() {
+        show(&listed, arguments.form, context);
+    }
+    Ok(report.map_or(ExitCode::SUCCESS, |report| ExitCode::from(exit_code(report.outcome))))
 }
 
 pub(super) fn check(arguments: &Check, context: &Context) -> Result<ExitCode> {
@@ -194,10 +216,17 @@ pub(super) fn check(arguments: &Check, context: &Context) -> Result<ExitCode> {
     Ok(if any { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
-/// All pages of the answer, in one.
+/// All pages of the answer, in one, as it was shown.
 fn read(context: &Context, tool: &str, asked: Map<String, Value>, list: &str, form: Form) -> Result<Value> {
-    let answer = within(context, async |client, _| {
-        let mut whole = ask(client, tool, Value::Object(asked.clone())).await?;
+    let answer = ask_all(context, tool, asked, list)?;
+    show(&answer, form, context);
+    Ok(answer)
+}
+
+fn ask_all(context: &Context, tool: &str, asked: Map<String, Value>, list: &str) -> Result<Value> {
+    within(context, async |client, _| {
+        let first = ask(client, tool, Value::Object(asked.clone())).await;
+        let mut whole = first.map_err(|error| or_list(error, tool))?;
         while let Some(cursor) = whole.get("next_cursor").cloned() {
             let mut next = asked.clone();
             next.insert("cursor".into(), cursor);
@@ -207,9 +236,22 @@ fn read(context: &Context, tool: &str, asked: Map<String, Value>, list: &str, fo
             }
         }
         Ok(whole)
-    })?;
-    show(&answer, form, context);
-    Ok(answer)
+    })
+}
+
+/// Where nothing is near, the list of all tells what there is.
+fn or_list(error: Error, tool: &str) -> Error {
+    let list = match (error.kind, tool) {
+        (Kind::ModelNotFound, _) => "`coatepec model` lists all",
+        (Kind::TableNotFound, _) => "`coatepec schema` lists all",
+        (Kind::JobNotFound, _) => "`coatepec job` lists all",
+        (Kind::ControllerNotFound, _) => "`coatepec routes` names those that are routed to",
+        _ => return error,
+    };
+    match error.hint {
+        Some(_) => error,
+        None => error.hint(list),
+    }
 }
 
 /// The next page behind what there is; whether it had anything.
@@ -240,6 +282,24 @@ fn show(answer: &Value, form: Form, context: &Context) {
         false => data::show(answer, terminal.width_of_out, terminal.out),
     };
     terminal.say(&text);
+}
+
+/// The values of an argument, as the tool has them: for help, completions, and what is said of a wrong one.
+fn choices<T: JsonSchema>() -> PossibleValuesParser {
+    let schema = schema_for!(T);
+    let plain = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
+    let told = schema.get("oneOf").and_then(Value::as_array).into_iter().flatten();
+    let told = told.flat_map(|one| {
+        one.get("const")
+            .into_iter()
+            .chain(one["enum"].as_array().into_iter().flatten())
+    });
+    let names = plain.chain(told).filter_map(Value::as_str);
+    // The parser wants them for ever; it is built once or twice.
+    names
+        .map(|name| &*name.to_owned().leak())
+        .collect::<Vec<&'static str>>()
+        .into()
 }
 
 /// Without what was not said.

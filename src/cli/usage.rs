@@ -1,7 +1,10 @@
 //! What is wrong with the command line itself, as an error like all others.
 
+use std::error::Error as _;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use crate::config::nearest::{distance, tolerance};
 use crate::error::{Error, Kind};
 
 /// `None` where nothing is wrong: help or the version was asked for.
@@ -20,6 +23,8 @@ pub fn error(error: &clap::Error, words: &[String]) -> Option<Error> {
 
 fn message(error: &clap::Error) -> String {
     let arg = text(error, ContextKind::InvalidArg);
+    // `[CODE]...` is how the usage line has it.
+    let arg = arg.map(|arg| arg.trim_matches(['[', ']', '.']).to_owned());
     let value = text(error, ContextKind::InvalidValue);
     match (error.kind(), arg, value) {
         (ErrorKind::UnknownArgument, Some(arg), _) if arg.starts_with('-') => format!("there is no flag `{arg}` here"),
@@ -31,8 +36,17 @@ fn message(error: &clap::Error) -> String {
         (ErrorKind::MissingRequiredArgument, Some(arg), _) => format!("{arg} is missing"),
         (ErrorKind::InvalidValue, Some(arg), Some(value)) if value.is_empty() => format!("`{arg}` needs a value"),
         (ErrorKind::InvalidValue, Some(arg), Some(value)) => {
-            let choices = text(error, ContextKind::ValidValue).unwrap_or_default();
+            let choices = choices(error).unwrap_or_default();
             format!("`{arg}` must be {choices}, and is `{value}`")
+        }
+        (ErrorKind::ValueValidation, Some(arg), Some(value)) => {
+            let why = match range(error) {
+                Some((least, most)) => format!("must be between {least} and {most}"),
+                None => error
+                    .source()
+                    .map_or_else(|| "is not understood".to_owned(), |why| format!("can't be that: {why}")),
+            };
+            format!("`{arg}` {why}, and is `{value}`")
         }
         (ErrorKind::ArgumentConflict, Some(arg), _) => match text(error, ContextKind::PriorArg) {
             Some(other) if other != arg => format!("`{arg}` can't be combined with `{other}`"),
@@ -50,14 +64,61 @@ fn first_sentence(error: &clap::Error) -> String {
     words.join(" ").replace('\'', "`")
 }
 
+/// What was probably meant. The parser's own suggestions are generous, and hardly ever that.
 fn near(error: &clap::Error) -> Option<String> {
-    let kinds = [
-        ContextKind::SuggestedArg,
-        ContextKind::SuggestedSubcommand,
-        ContextKind::SuggestedValue,
+    let pairs = [
+        (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+        (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
+        (ContextKind::InvalidValue, ContextKind::SuggestedValue),
     ];
-    let near = kinds.into_iter().find_map(|kind| text(error, kind))?;
-    Some(format!("did you mean `{near}`?"))
+    let near = pairs.into_iter().find_map(|(wrong, kind)| {
+        let wrong = text(error, wrong)?;
+        suggested(error, kind).into_iter().find(|near| is_near(&wrong, near))
+    });
+    let near = near.map(|near| format!("did you mean `{near}`?"));
+    near.or_else(|| nearest_in_range(error))
+}
+
+fn is_near(wrong: &str, near: &str) -> bool {
+    let bare = |word: &str| word.trim_start_matches('-').to_owned();
+    let (wrong, near) = (bare(wrong), bare(near));
+    let begins = wrong.len() > 1 && near.starts_with(&wrong);
+    begins || distance(&wrong, &near) <= tolerance(&wrong)
+}
+
+fn suggested(error: &clap::Error, kind: ContextKind) -> Vec<String> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => vec![text.clone()],
+        Some(ContextValue::Strings(texts)) => texts.clone(),
+        _ => Vec::new(),
+    }
+}
+
+fn choices(error: &clap::Error) -> Option<String> {
+    let choices = suggested(error, ContextKind::ValidValue);
+    let (last, others) = choices.split_last()?;
+    Some(match others {
+        [] => last.clone(),
+        others => format!("{} or {last}", others.join(", ")),
+    })
+}
+
+/// The parser knows it and tells it in words only: `1000 is not in 2..=100`.
+fn range(error: &clap::Error) -> Option<(i64, i64)> {
+    let told = error.source()?.to_string();
+    let (least, most) = told.rsplit_once(" is not in ")?.1.split_once("..")?;
+    let most = match most.strip_prefix('=') {
+        Some(most) => most.parse().ok()?,
+        None => most.parse::<i64>().ok()? - 1,
+    };
+    Some((least.parse().ok()?, most))
+}
+
+fn nearest_in_range(error: &clap::Error) -> Option<String> {
+    let (least, most) = range(error)?;
+    let value: i128 = text(error, ContextKind::InvalidValue)?.parse().ok()?;
+    let nearest = value.clamp(least.into(), most.into());
+    Some(format!("the nearest that is allowed is {nearest}"))
 }
 
 fn help(words: &[String]) -> String {

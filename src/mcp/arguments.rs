@@ -50,12 +50,46 @@ impl Problem {
     }
 }
 
-/// What helps with a value of the wrong kind.
-fn advice(name: &str, value: &Value, required: &[&str]) -> String {
-    match value {
-        _ if !required.contains(&name) => "an optional argument that is left out has its default".to_owned(),
-        Value::String(text) => format!("of one it is `[{}]`", Value::from(excerpt(text))),
-        _ => format!("`{name}` can't be left out"),
+/// What helps with a value that is not what it must be: the nearest one that is, or how to write it.
+fn advice(name: &str, schema: &Value, value: &Value, required: &[&str]) -> String {
+    let optional = !required.contains(&name);
+    nearest_value(schema, value)
+        .or_else(|| written(schema, value))
+        .unwrap_or_else(|| match optional {
+            true => format!("give {}, or leave `{name}` out: it has a default then", wanted(schema)),
+            false => format!("give {}; `{name}` can't be left out", wanted(schema)),
+        })
+}
+
+/// Of a choice that was mistyped, and of a number beyond its limits; of a list, for its first item that is wrong.
+fn nearest_value(schema: &Value, value: &Value) -> Option<String> {
+    if let (Some(items), Some(schema)) = (value.as_array(), schema.get("items")) {
+        let wrong = items.iter().find(|item| !fits(schema, item))?;
+        return nearest_value(schema, wrong);
+    }
+    if let (Some(text), Some(_)) = (value.as_str(), schema.get("enum")) {
+        let near = nearest(text, strings(schema.get("enum")))?;
+        return Some(format!("did you mean {}?", Value::from(near)));
+    }
+    let number = value.as_f64()?;
+    let beyond = |bound: &str, wrong: fn(&f64, &f64) -> bool| {
+        let bound = schema.get(bound)?;
+        wrong(&number, &bound.as_f64()?).then_some(bound)
+    };
+    let bound = beyond("minimum", f64::lt).or_else(|| beyond("maximum", f64::gt))?;
+    Some(format!("the nearest that is allowed is {bound}"))
+}
+
+/// What was meant, in the notation of JSON.
+fn written(schema: &Value, value: &Value) -> Option<String> {
+    let text = value.as_str()?;
+    match schema["type"].as_str()? {
+        "array" => Some(format!("of one it is `[{}]`", Value::from(excerpt(text)))),
+        "integer" | "number" | "boolean" => {
+            let meant: Value = serde_json::from_str(text).ok()?;
+            fits(schema, &meant).then(|| format!("without quotes: {meant}"))
+        }
+        _ => None,
     }
 }
 
@@ -67,7 +101,9 @@ fn problems(schema: &JsonObject, arguments: &JsonObject) -> Vec<Problem> {
         None => Some(unknown(name, known)),
         // As if it were left out, which many clients mean by it.
         Some(_) if value.is_null() && !required.contains(&name.as_str()) => None,
-        Some(schema) => mismatch(name, schema, value).map(|problem| problem.or_hint(advice(name, value, &required))),
+        Some(schema) => {
+            mismatch(name, schema, value).map(|problem| problem.or_hint(advice(name, schema, value, &required)))
+        }
     });
     let missing = required.iter().filter(|name| !arguments.contains_key(**name));
     let missing = missing.map(|name| Problem {
@@ -137,7 +173,10 @@ fn in_range(schema: &Value, value: &Value) -> bool {
 fn wanted(schema: &Value) -> String {
     if let Some(choices) = schema["enum"].as_array() {
         let choices: Vec<String> = choices.iter().map(Value::to_string).collect();
-        return choices.join(" or ");
+        return match choices.split_last() {
+            Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+            _ => choices.concat(),
+        };
     }
     match schema["type"].as_str() {
         Some("string") => "a string".to_owned(),
@@ -224,7 +263,7 @@ mod tests {
             ),
             (
                 json!({"paths": [], "fork": "sometimes"}),
-                "`fork` must be \"auto\" or \"always\" or \"never\", and is \"sometimes\"",
+                "`fork` must be \"auto\", \"always\" or \"never\", and is \"sometimes\"",
             ),
             (json!({"paths": [], "path": "a"}), "there is no argument `path`"),
             (
@@ -240,9 +279,48 @@ mod tests {
         }
         assert_eq!(wrong(&json!({"paths": [], "path": "a"})).1, "did you mean `paths`?");
         assert_eq!(wrong(&json!({"paths": "spec"})).1, "of one it is `[\"spec\"]`");
-        assert_eq!(wrong(&json!({"paths": ["a", 1]})).1, "`paths` can't be left out");
-        let optional = wrong(&json!({"paths": [], "seed": "x"})).1;
-        assert_eq!(optional, "an optional argument that is left out has its default");
+        let items = wrong(&json!({"paths": ["a", 1]})).1;
+        assert_eq!(items, "give a list of strings; `paths` can't be left out");
+    }
+
+    #[test]
+    fn the_hint_names_the_nearest_value_that_is_right() {
+        let cases = [
+            (json!({"fork": "nevr"}), "did you mean \"never\"?"),
+            (
+                json!({"fork": "sometimes"}),
+                "give \"auto\", \"always\" or \"never\", or leave `fork` out: it has a default then",
+            ),
+            (json!({"timeout_seconds": 901}), "the nearest that is allowed is 900"),
+            (json!({"timeout_seconds": 0}), "the nearest that is allowed is 1"),
+            (json!({"timeout_seconds": "30"}), "without quotes: 30"),
+            (json!({"fail_fast": "true"}), "without quotes: true"),
+            (json!({"coverage_files": "a.rb"}), "of one it is `[\"a.rb\"]`"),
+            (
+                json!({"seed": "x"}),
+                "give an integer between 0 and 4294967295, or leave `seed` out: it has a default then",
+            ),
+        ];
+        for (arguments, hint) in cases {
+            let mut all = json!({"paths": []});
+            all.as_object_mut()
+                .unwrap()
+                .extend(arguments.as_object().unwrap().clone());
+            assert_eq!(wrong(&all).1, hint, "{arguments}");
+        }
+    }
+
+    /// Of a list, the first item that is wrong.
+    #[test]
+    fn a_wrong_choice_in_a_list_has_its_nearest_one_too() {
+        let check = tools::all()
+            .into_iter()
+            .find(|tool| tool.name == "rails_check")
+            .unwrap();
+        let given = json!({"only": ["table_missing", "route_without_acton"]});
+        let error = super::check(&check.input_schema, given.as_object().unwrap()).unwrap_err();
+        assert!(error.to_string().starts_with("`only[1]` must be "), "{error}");
+        assert_eq!(error.hint.as_deref(), Some("did you mean \"route_without_action\"?"));
     }
 
     #[test]
