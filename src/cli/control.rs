@@ -51,9 +51,10 @@ pub(super) fn stop(arguments: &Stop, context: &Context) -> Result<ExitCode> {
     let text = match (arguments.json, pids.as_slice()) {
         (true, pids) => json!({ "stopped": pids }).to_string(),
         (false, []) => "nothing was running".to_owned(),
+        (false, [pid]) => format!("stopped the server (pid {pid})"),
         (false, pids) => {
-            let pids: Vec<String> = pids.iter().map(ToString::to_string).collect();
-            format!("stopped the server (pid {})", pids.join(", "))
+            let list: Vec<String> = pids.iter().map(ToString::to_string).collect();
+            format!("stopped {} servers (pids {})", pids.len(), list.join(", "))
         }
     };
     context.terminal.say(&format!("{text}\n"));

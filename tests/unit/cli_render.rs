@@ -172,9 +172,45 @@ fn fields_are_below_each_other_and_lists_of_alike_things_are_tables() {
     let shown = data::show(&answer, None, Style::PLAIN);
     assert_eq!(
         shown,
-        "state   ready\nqueued  0\nempty   –\nflags   yes, –\nruns\n  modes\n    fork  2\n\
+        "state   ready\nqueued  0\nflags   yes, –\nruns\n  modes\n    fork  2\n\
          columns\n  name   null  limit\n  id     no\n  title  yes   80\n"
     );
+}
+
+#[test]
+fn what_says_nothing_has_no_line_and_no_column_and_nothing_at_all_is_a_dash() {
+    let answer = json!({
+        "matched": 1, "pending": [], "runs": {"modes": {}}, "to": null,
+        "rows": [{"path": "/a", "defaults": {}, "at": null}],
+    });
+    assert_eq!(
+        data::show(&answer, None, Style::PLAIN),
+        "matched  1\nrows\n  path\n  /a\n"
+    );
+    assert_eq!(data::show(&json!({"findings": []}), None, Style::PLAIN), "–\n");
+}
+
+#[test]
+fn what_has_parts_is_one_line_in_a_table() {
+    let answer = json!({"columns": ["path", "constraints", "defaults"], "rows": [
+        ["/a", {"id": "/\\d+/", "matches": ["one", "two"]}, {"format": "json", "more": {"a": 1}}],
+        ["/b", {}, null],
+    ]});
+    assert_eq!(
+        data::show(&answer, None, Style::PLAIN),
+        "path  constraints                     defaults\n\
+         /a    id: /\\d+/, matches: [one, two]  format: json, more: {a: 1}\n/b\n"
+    );
+}
+
+#[test]
+fn columns_of_all_rows_come_before_those_of_some() {
+    let answer = json!({"callbacks": [
+        {"kind": "before", "only": ["show"], "at": "a.rb:1"},
+        {"kind": "after", "at": "a.rb:2", "if": "x"},
+    ]});
+    let shown = data::show(&answer, None, Style::PLAIN);
+    assert!(shown.starts_with("callbacks\n  kind    at      only  if\n"), "{shown}");
 }
 
 #[test]
@@ -286,7 +322,7 @@ fn the_last_line_says_the_outcome_the_counts_and_how_it_was_run() {
     let shown = report::summary(&report(), Style::PLAIN);
     assert_eq!(
         shown,
-        "failed: 4 examples, 2 failed, 1 pending in 1.25 s (warm; seed 7)\n"
+        "failed: 4 examples, 2 failed, 1 pending, 1 warning in 1.25 s (warm; seed 7)\n"
     );
     let late = Report {
         outcome: Outcome::TimedOut,

@@ -119,7 +119,7 @@ fn a_person_sees_where_the_time_went() {
         \x20     0.500 s  does ./spec/a_spec.rb[1:1]  spec/a_spec.rb[1:1]  queries: 3 in 0.123 s\n\
         \nqueries: 80 in 1.000 s, 2 statements; 2 more from the cache\n\
         \x20     0.500 s      40×  SELECT a0 FROM a\n\
-        \nfactories: 3 objects in 0.250 s, 1 factories\n\
+        \nfactories: 3 objects in 0.250 s, 1 factory\n\
         \x20     0.200 s  cart  (build 1, create 2; 0.250 s with what they need)\n\
         \ngarbage collection: 3 runs (1 major) in 0.020 s, 1000 objects allocated\n";
     assert_eq!(text, expected);

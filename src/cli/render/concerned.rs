@@ -1,6 +1,7 @@
 //! Which tests changed files concern, for people.
 
 use super::style::{Style, harmless};
+use super::words::counted;
 use crate::project::concerned::{Confidence, Row};
 use crate::supervisor::concern::{ConcernReport, ConcernedRun};
 
@@ -53,20 +54,16 @@ fn one(run: &ConcernedRun, style: Style) -> Vec<String> {
     let mut lines = vec![match (run.all, run.grouped) {
         (true, _) => style.bold(&format!("{name}: everything")),
         (false, true) => style.bold(&format!("{name}: {} tests, by directories", run.total)),
-        (false, false) => style.bold(&format!("{name}: {}", counted(run.total))),
+        (false, false) => style.bold(&format!(
+            "{name}: {}",
+            counted(run.total as u64, "test file", "test files")
+        )),
     }];
     let because = run.because.iter();
     lines.extend(because.map(|because| format!("  {}: {}", harmless(&because.path), harmless(&because.reason))));
     lines.extend(run.tests.iter().map(|row| self::row(row, style)));
     lines.push(style.dim(&format!("  coatepec run {}", quoted(&run.paths))));
     lines
-}
-
-fn counted(tests: usize) -> String {
-    match tests {
-        1 => "1 test file".to_owned(),
-        tests => format!("{tests} test files"),
-    }
 }
 
 fn row(row: &Row, style: Style) -> String {

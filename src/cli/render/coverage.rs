@@ -9,7 +9,10 @@ pub fn told(coverage: &CoverageReport, style: Style) -> String {
         None => "lines".to_owned(),
     };
     let all = coverage.executed_lines + coverage.not_executed_lines;
-    let mut lines = vec![format!("{} of {all} {whose} were executed", coverage.executed_lines)];
+    let mut lines = vec![match all {
+        0 => format!("there are no {whose} to be executed"),
+        all => format!("{} of {all} {whose} were executed", coverage.executed_lines),
+    }];
     lines.extend(coverage.files.iter().map(|covered| file(covered, style)));
     let unmeasured = coverage.unmeasured.iter();
     lines.extend(unmeasured.map(|file| style.dim(&format!("{}: {}", harmless(&file.path), harmless(&file.reason)))));

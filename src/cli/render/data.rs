@@ -14,8 +14,8 @@ const LEAST: usize = 8;
 pub fn show(answer: &Value, width: Option<usize>, style: Style) -> String {
     let view = View { width, style };
     let mut lines = match answer {
-        Value::Object(fields) => view.fields(fields),
-        other => vec![scalar(other)],
+        Value::Object(fields) if fields.values().any(is_said) => view.fields(fields),
+        other => vec![flat(other)],
     };
     lines.push(String::new());
     lines.join("\n")
@@ -36,11 +36,10 @@ impl View {
                 .filter(|_| name == "rows")
                 .and_then(Value::as_array)
         };
-        let shown = fields
-            .iter()
-            .filter(|(name, _)| !(*name == "columns" && fields.contains_key("rows")));
-        let longest = fields
-            .iter()
+        let is_head = |name: &str| name == "columns" && fields.contains_key("rows");
+        let shown = fields.iter().filter(|(name, value)| is_said(value) && !is_head(name));
+        let longest = shown
+            .clone()
             .filter(|(_, value)| is_flat(value))
             .map(|(name, _)| name.width());
         let names = longest.max().unwrap_or(0);
@@ -61,7 +60,7 @@ impl View {
         let below = match value {
             Value::Object(fields) => self.narrower().fields(fields),
             Value::Array(items) => self.narrower().list(items),
-            other => vec![scalar(other)],
+            other => vec![flat(other)],
         };
         std::iter::once(title).chain(indented(below)).collect()
     }
@@ -70,7 +69,13 @@ impl View {
     fn list(self, items: &[Value]) -> Vec<String> {
         let objects: Option<Vec<&Map<String, Value>>> = items.iter().map(Value::as_object).collect();
         match objects {
-            Some(objects) if objects.iter().all(|object| object.values().all(is_flat)) => self.table_of(&objects),
+            Some(objects)
+                if objects
+                    .iter()
+                    .all(|object| object.values().all(|value| is_flat(value) || !is_said(value))) =>
+            {
+                self.table_of(&objects)
+            }
             Some(objects) => {
                 let mut blocks = objects.iter().map(|object| self.fields(object));
                 let first = blocks.next().unwrap_or_default();
@@ -84,12 +89,7 @@ impl View {
     }
 
     fn table_of(self, objects: &[&Map<String, Value>]) -> Vec<String> {
-        let mut heads: Vec<&str> = Vec::new();
-        for name in objects.iter().flat_map(|object| object.keys()) {
-            if !heads.contains(&name.as_str()) {
-                heads.push(name);
-            }
-        }
+        let heads = heads(objects);
         let cell = |object: &Map<String, Value>, name: &str| object.get(name).map_or(String::new(), self::cell);
         let rows = objects
             .iter()
@@ -138,6 +138,20 @@ impl View {
     }
 }
 
+/// Names of columns: first those that each row has, as they come, then those that only some have.
+fn heads<'a>(objects: &[&'a Map<String, Value>]) -> Vec<&'a str> {
+    let mut heads: Vec<&str> = Vec::new();
+    for name in objects.iter().flat_map(|object| object.keys()) {
+        if !heads.contains(&name.as_str()) {
+            heads.push(name);
+        }
+    }
+    let (of_all, of_some): (Vec<&str>, Vec<&str>) = heads
+        .into_iter()
+        .partition(|name| objects.iter().all(|object| object.get(*name).is_some_and(is_said)));
+    [of_all, of_some].concat()
+}
+
 /// Takes from the widest columns until all fit.
 fn narrow(widths: &mut [usize], most: usize) {
     let gaps = GAP.len() * widths.len().saturating_sub(1);
@@ -170,10 +184,20 @@ pub fn cut(text: &str, width: usize) -> String {
     kept + "…"
 }
 
+/// Whether there is anything in it: what is empty has no place.
+fn is_said(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => fields.values().any(is_said),
+        _ => true,
+    }
+}
+
 /// Whether it is told in one line: a scalar, or a list of scalars.
 fn is_flat(value: &Value) -> bool {
     match value {
-        Value::Object(fields) => fields.is_empty(),
+        Value::Object(_) => false,
         Value::Array(items) => items.iter().all(|item| !item.is_array() && !item.is_object()),
         _ => true,
     }
@@ -181,28 +205,35 @@ fn is_flat(value: &Value) -> bool {
 
 /// In a table nothing is said by a place that is empty.
 fn cell(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        other => flat(other),
+    match is_said(value) {
+        true => flat(value),
+        false => String::new(),
     }
 }
 
+/// In one line, whatever it is.
 fn flat(value: &Value) -> String {
     match value {
-        Value::Array(items) if items.is_empty() => "–".to_owned(),
-        Value::Array(items) => items.iter().map(scalar).collect::<Vec<_>>().join(", "),
-        other => scalar(other),
-    }
-}
-
-fn scalar(value: &Value) -> String {
-    match value {
-        Value::Null => "–".to_owned(),
+        Value::Array(items) if !items.is_empty() => items.iter().map(within).collect::<Vec<_>>().join(", "),
+        Value::Object(fields) if is_said(value) => {
+            let said = fields.iter().filter(|(_, value)| is_said(value));
+            let pairs = said.map(|(name, value)| format!("{}: {}", harmless(name), within(value)));
+            pairs.collect::<Vec<_>>().join(", ")
+        }
+        Value::Null | Value::Array(_) | Value::Object(_) => "–".to_owned(),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
         Value::String(text) => harmless(text).replace(['\n', '\t'], " "),
-        Value::Object(_) => "–".to_owned(),
-        other => other.to_string(),
+        Value::Number(number) => number.to_string(),
+    }
+}
+
+/// As a part of a line that has others.
+fn within(value: &Value) -> String {
+    match value {
+        Value::Array(_) if is_said(value) => format!("[{}]", flat(value)),
+        Value::Object(_) if is_said(value) => format!("{{{}}}", flat(value)),
+        other => flat(other),
     }
 }
 

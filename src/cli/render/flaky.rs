@@ -2,6 +2,7 @@
 
 use super::report;
 use super::style::{Style, harmless};
+use super::words::counted;
 use crate::run::flaky::Tally;
 use crate::supervisor::flaky::{BisectReport, Cause, Ended, FlakyOutcome, FlakyReport};
 
@@ -51,7 +52,8 @@ fn found(bisect: &BisectReport, style: Style) -> String {
         Cause::Unknown => "the time was used up before anything was found",
     };
     let id = harmless(&bisect.failure);
-    let mut text = format!("\n{} {id}: {why} ({} runs)\n", style.cyan("bisect"), bisect.runs);
+    let runs = counted(bisect.runs.into(), "run", "runs");
+    let mut text = format!("\n{} {id}: {why} ({runs})\n", style.cyan("bisect"));
     if bisect.cause == Cause::Order {
         text += &indented(&bisect.minimal.join("\n"));
     }

@@ -1,6 +1,7 @@
 //! Where the time of a run went, for people. Pure.
 
 use super::style::{Style, harmless};
+use super::words::counted;
 use crate::run::report::{FactoryProfile, GcProfile, Profile, SlowExample, SqlProfile};
 use crate::worker::protocol::Expense;
 
@@ -38,10 +39,12 @@ fn cost(what: &str, Expense { count, seconds }: Expense) -> Option<String> {
 }
 
 fn queries(sql: &SqlProfile, style: Style) -> String {
-    let head = format!(
-        "queries: {} in {:.3} s, {} statements; {} more from the cache",
-        sql.count, sql.seconds, sql.statements, sql.cached
-    );
+    let cached = match sql.cached {
+        0 => String::new(),
+        cached => format!("; {cached} more from the cache"),
+    };
+    let statements = counted(sql.statements, "statement", "statements");
+    let head = format!("queries: {} in {:.3} s, {statements}{cached}", sql.count, sql.seconds);
     let told = sql.queries.iter();
     let lines = told.map(|query| {
         format!(
@@ -55,10 +58,9 @@ fn queries(sql: &SqlProfile, style: Style) -> String {
 }
 
 fn factories(made: &FactoryProfile, style: Style) -> String {
-    let head = format!(
-        "factories: {} objects in {:.3} s, {} factories",
-        made.count, made.seconds, made.names
-    );
+    let objects = counted(made.count, "object", "objects");
+    let names = counted(made.names, "factory", "factories");
+    let head = format!("factories: {objects} in {:.3} s, {names}", made.seconds);
     let lines = made.by_name.iter().map(|factory| {
         let strategies = factory.strategies.iter();
         let strategies: Vec<String> = strategies.map(|(name, count)| format!("{name} {count}")).collect();
@@ -74,9 +76,11 @@ fn factories(made: &FactoryProfile, style: Style) -> String {
 }
 
 fn collection(gc: GcProfile, style: Style) -> String {
+    let runs = counted(gc.runs, "run", "runs");
+    let objects = counted(gc.allocated, "object", "objects");
     let head = format!(
-        "garbage collection: {} runs ({} major) in {:.3} s, {} objects allocated",
-        gc.runs, gc.major, gc.seconds, gc.allocated
+        "garbage collection: {runs} ({} major) in {:.3} s, {objects} allocated",
+        gc.major, gc.seconds
     );
     part(&head, std::iter::empty(), style)
 }

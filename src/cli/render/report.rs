@@ -4,7 +4,7 @@ use super::coverage;
 use super::diff;
 use super::profile::profile;
 use super::style::{Style, harmless};
-use super::words::of_shell;
+use super::words::{counted, of_shell};
 use crate::run::outcome::Outcome;
 use crate::run::report::{ErrorReport, FailureReport, Mode, Report, Stream};
 use crate::sandbox::Kind;
@@ -120,16 +120,19 @@ fn name(value: impl serde::Serialize) -> String {
 
 fn counts(report: &Report, style: Style) -> String {
     let summary = &report.summary;
+    let warnings = u32::try_from(report.warnings.len()).unwrap_or(u32::MAX);
     let told = [
         (summary.failures, "failed", style.red("")),
         (summary.errors_outside, outside(summary.errors_outside), style.red("")),
         (summary.pending, "pending", style.yellow("")),
         (summary.not_run, "not run", style.yellow("")),
+        (
+            warnings,
+            if warnings == 1 { "warning" } else { "warnings" },
+            style.yellow(""),
+        ),
     ];
-    let examples = match summary.examples {
-        1 => "1 example".to_owned(),
-        examples => format!("{examples} examples"),
-    };
+    let examples = counted(summary.examples.into(), "example", "examples");
     let others = told.iter().filter(|(count, ..)| *count > 0);
     let others = others.map(|(count, what, _)| format!("{count} {what}"));
     std::iter::once(examples).chain(others).collect::<Vec<_>>().join(", ")

@@ -40,3 +40,11 @@ pub fn of_shell(text: &str) -> String {
         .iter()
         .fold(text.to_owned(), |text, (said, typed)| text.replace(said, typed))
 }
+
+/// `1 example`, `2 examples`.
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        count => format!("{count} {many}"),
+    }
+}
