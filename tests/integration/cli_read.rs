@@ -58,6 +58,40 @@ fn a_name_that_is_none_is_an_error_with_its_code() {
     let wrong = app.coatepec(&["routes", "--engines", "some"]);
     assert_eq!(wrong.code, Some(2), "{wrong:?}");
     assert!(wrong.err.contains("[invalid_arguments]"), "{wrong:?}");
+    for (arguments, hint) in [
+        (&["job", "sweepjob"][..], "did you mean `Ops::SweepJob`?"),
+        (&["job", "Nothing"], "`coatepec job` lists all"),
+        (
+            &["controller", "Nothing"],
+            "`coatepec routes` names those that are routed to",
+        ),
+        (&["schema", "nothing"], "`coatepec schema` lists all"),
+    ] {
+        let wrong = app.coatepec(arguments);
+        assert_eq!(wrong.code, Some(2), "{wrong:?}");
+        assert!(wrong.err.contains(&format!("hint: {hint}\n")), "{wrong:?}");
+    }
+    let some = app.coatepec(&["model", "Widget", "Nothing"]);
+    assert_eq!(some.code, Some(2), "{some:?}");
+    assert!(some.out.contains("Widget"), "the others are told: {some:?}");
+}
+
+#[test]
+fn what_can_not_be_listed_is_told_as_of_a_run() {
+    let app = App::copy();
+    app.write("spec/broken_spec.rb", "RSpec.describe(\"A\") do\n");
+    let told = app.coatepec(&["list", "spec/broken_spec.rb"]);
+    assert_eq!(told.code, Some(5), "{told:?}");
+    assert!(told.out.contains("spec/broken_spec.rb:1"), "{told:?}");
+    assert!(
+        told.out
+            .contains("\nload error: 0 examples, 1 error outside of examples"),
+        "{told:?}"
+    );
+    assert!(
+        !told.out.contains("run_id") && !told.out.contains("`errors_outside`"),
+        "{told:?}"
+    );
 }
 
 #[test]

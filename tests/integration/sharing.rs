@@ -202,7 +202,8 @@ fn a_shell_and_an_agent_share_one_worker_whatever_surrounds_them() {
         ("NO_COLOR", "1"),
         ("SSH_CONNECTION", "::1 4 ::1 22"),
     ];
-    let status = shell.args(["status", "--json"]).envs(surroundings).output().unwrap();
+    shell.env("XDG_STATE_HOME", app.beside("state")).envs(surroundings);
+    let status = shell.args(["status", "--json"]).output().unwrap();
     let status: Value = serde_json::from_slice(&status.stdout).unwrap();
     assert_eq!(status["worker_pid"], worker(&agent), "{status}");
     assert_eq!(status["server_pid"], daemon(&app).pid, "{status}");

@@ -9,7 +9,7 @@ module Coatepec
       PATTERN = /\A[A-Z]\w*(?:::[A-Z]\w*)*\z/
       LIMIT = 200
       SUGGESTIONS = 5
-      KINDS = /_(?:controller|job|mailer|channel)\z/
+      KINDS = /(?<=.)_?(?:controller|job|mailer|channel)\z/
 
       SUBCLASSES = Class.instance_method(:subclasses)
       CONST_DEFINED = Module.instance_method(:const_defined?)
@@ -68,13 +68,22 @@ module Coatepec
 
           same = known.select { |other| form(other) == form(name) }
           elsewhere = known.select { |other| form(last(other)) == form(last(name)) }
-          (same + elsewhere + DidYouMean::SpellChecker.new(dictionary: known).correct(name)).uniq.first(SUGGESTIONS)
+          found = same + elsewhere + alike(name, known)
+          found = alike_elsewhere(last(name), known) if found.empty?
+          found.uniq.first(SUGGESTIONS)
         end
 
         private
 
-        # `Ops::Thing`, `ops/things`, `ops_things` and `Ops::ThingsController` are forms of one name.
-        def form(name) = name.underscore.sub(KINDS, "").tr("/", "_").singularize
+        # `Ops::Thing`, `ops/things`, `ops_things`, `opsthing` and `Ops::ThingsController` are forms of one name.
+        def form(name) = name.underscore.sub(KINDS, "").delete("/_").singularize
+
+        def alike(name, known) = DidYouMean::SpellChecker.new(dictionary: known).correct(name)
+
+        def alike_elsewhere(part, known)
+          by_part = known.group_by { |other| last(other) }
+          alike(part, by_part.keys).flat_map { |found| by_part.fetch(found) }
+        end
 
         def last(name) = name.split(%r{::|/}).last.to_s
 
