@@ -244,7 +244,7 @@ fn watching_goes_on_whatever_happens_beside_it() {
     runs("passed: 1 example");
     hears("waiting for a save");
     app.write("README.md", "More.\n");
-    hears("changed: README.md: no test that is watched");
+    hears("changed: README.md; it concerns none of these tests");
     app.write("extras/deep/tool.rb", "TOOL = 1\n");
     hears("changed: extras/deep/tool.rb\n".trim_end());
     runs("passed: 1 example");

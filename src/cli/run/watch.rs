@@ -70,7 +70,7 @@ pub(super) async fn watch(job: &mut Job<'_>, selectors: Vec<String>) -> Result<E
             let rules = Rules::new(&Config::load(job.root).unwrap_or_default().spec_roots);
             let next = concerned::concerned(&changed, &selectors, &rules, &exists);
             let nothing = if next.is_none() {
-                ": no test that is watched"
+                "; it concerns none of these tests"
             } else {
                 ""
             };
