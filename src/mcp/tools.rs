@@ -192,7 +192,7 @@ pub(super) struct FlakyCheck {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RuntimeStatus {
-    /// Boot the app first.
+    /// Boot first.
     pub(super) boot: Option<bool>,
 }
 
@@ -407,7 +407,7 @@ pub(super) fn all() -> Vec<Tool> {
         ),
         tool(
             STATUS,
-            "What the warm process is doing, at once: state, versions, queue, runs, defaults.",
+            "What the warm process does, at once: state, versions, queue, runs, defaults.",
             (schema::of_input::<RuntimeStatus>(), schema::of_output::<Status>()),
             reads_only("Runtime status"),
         ),
