@@ -115,9 +115,17 @@ module Coatepec
     private
 
     def run
-      Frameworks.load(@request.fetch(:framework)).run(@request, @records)
+      framework = Frameworks.load(@request.fetch(:framework))
+      @request[:read_only] ? reading { framework.run(@request, @records) } : framework.run(@request, @records)
     ensure
       LineCoverage.tell(@records) if @request[:coverage] && @records.ours?
+    end
+
+    # Beside a run, whose databases they are: who has to write waits for a turn.
+    def reading(&)
+      return yield unless defined?(::ActiveRecord::Base)
+
+      ::ActiveRecord::Base.while_preventing_writes(&)
     end
 
     def notice_refusals

@@ -43,11 +43,11 @@ module Coatepec
 
       # Own files only, and nothing is loaded by looking.
       def in_constants(container, prefix)
-        container.constants(false).each do |name|
+        Plain.constants(container, false).each do |name|
           path = "#{prefix}#{name}"
-          next if @names[path] || container.autoload?(name, false) || !ours?(container, name)
+          next if @names[path] || Plain.autoload?(container, name, false) || !ours?(container, name)
 
-          place = in_constant(path, container.const_get(name, false))
+          place = in_constant(path, Plain.const_get(container, name, false))
           return place if place
         end
         nil
@@ -62,13 +62,17 @@ module Coatepec
       end
 
       def in_module(path, mod)
-        name = mod.instance_variables.find { |variable| holds?(mod.instance_variable_get(variable), DEPTH) }
-        name ||= mod.class_variables(false).find { |variable| holds?(mod.class_variable_get(variable), DEPTH) }
+        name = Plain.instance_variables(mod).find do |variable|
+          holds?(Plain.instance_variable_get(mod, variable), DEPTH)
+        end
+        name ||= Plain.class_variables(mod, false).find do |variable|
+          holds?(Plain.class_variable_get(mod, variable), DEPTH)
+        end
         name ? "#{path}#{name}" : in_constants(mod, "#{path}::")
       end
 
       def ours?(container, name)
-        file, = container.const_source_location(name, false)
+        file, = Plain.const_source_location(container, name, false)
         file ? Boot.outside_gems([file]).any? : false
       end
 
@@ -76,7 +80,7 @@ module Coatepec
         case value
         when Module then old?(value)
         when nil, true, false, Numeric, String, Symbol, Proc then false
-        else depth.positive? && first_time?(value) && (old?(value.class) || any_inside?(value, depth - 1))
+        else depth.positive? && first_time?(value) && (old?(Plain.class(value)) || any_inside?(value, depth - 1))
         end
       rescue StandardError # BasicObject, proxies: not what a registry is made of.
         false
@@ -86,28 +90,28 @@ module Coatepec
         case value
         when Hash then value.first(ENTRIES).any? { |pair| pair.any? { |part| holds?(part, depth) } }
         when Array, Set, Struct then value.first(ENTRIES).any? { |part| holds?(part, depth) }
-        else ours_class?(value.class) && value.instance_variables.any? do |name|
-          holds?(value.instance_variable_get(name), depth)
+        else ours_class?(Plain.class(value)) && Plain.instance_variables(value).any? do |name|
+          holds?(Plain.instance_variable_get(value, name), depth)
         end
         end
       end
 
       # Objects of gems have their own reasons.
       def ours_class?(klass)
-        name = klass.name
+        name = Plain.name(klass)
         file, = name && Object.const_source_location(name)
         file ? Boot.outside_gems([file]).any? : false
       end
 
       def old?(mod)
-        name = Module.instance_method(:name).bind_call(mod)
+        name = Plain.name(mod)
         name ? replaced?(name) && !current?(name, mod) : false
       end
 
       def replaced?(name) = @names[name] || (name.include?("::") && replaced?(name[/\A(.+)::/, 1]))
 
       def current?(name, mod)
-        Object.const_get(name).equal?(mod)
+        Plain.same?(Object.const_get(name), mod)
       rescue NameError
         false
       end

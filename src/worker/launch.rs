@@ -45,6 +45,7 @@ const SOURCES: &[(&str, &str)] = &[
         "worker/minitest_selection.rb",
         include_str!("../../worker/minitest_selection.rb"),
     ),
+    ("worker/plain.rb", include_str!("../../worker/plain.rb")),
     ("worker/profile.rb", include_str!("../../worker/profile.rb")),
     ("worker/questions.rb", include_str!("../../worker/questions.rb")),
     ("worker/reader.rb", include_str!("../../worker/reader.rb")),

@@ -1,63 +1,8 @@
 # frozen_string_literal: true
 
-require_relative "worker_helper"
+require_relative "reading_helper"
 
-# What is told of models, tables, jobs, mailers and channels, in the fixture app itself: booted here, from a copy, with
-# databases of its own.
-TREE = Started::TREE
-ROOT = File.realpath(Dir.mktmpdir("coatepec-reading-"))
-FileUtils.cp_r(Dir.children("#{TREE}/fixture_app").map { |name| "#{TREE}/fixture_app/#{name}" }, ROOT)
-FileUtils.rm_rf(Dir["#{ROOT}/storage/*"])
-Minitest.after_run { FileUtils.rm_rf(ROOT) }
-Dir.chdir(ROOT)
-ENV["RAILS_ENV"] = "test"
-
-load "#{TREE}/worker.rb"
-sources = Dir.glob("worker/**/*.rb", base: TREE).to_h { |file| [file, File.read("#{TREE}/#{file}")] }
-Coatepec.instance_variable_set(:@sources, sources)
-parts = %w[json record failure compiled databases held tables traces boot fork]
-parts += %w[reading reading/place reading/text reading/names reading/unloaded reading/attempts reading/route_table]
-parts.each { |part| Coatepec.load_part(part) }
-Coatepec::Boot.call(ROOT, "config/environment.rb")
-
-# Asking as the reader does.
-module Asking
-  FIELDS = %w[columns associations validators enums scopes callbacks indexes foreign_keys attributes sti concerns
-              methods].freeze
-
-  def ask(what, **arguments)
-    Coatepec::Json.parse(Coatepec::Json.line(Coatepec::Reading.call(what, arguments)))
-  ensure
-    Coatepec::Fork.disconnect
-  end
-
-  def model(name, *fields) = ask("model", name: name, fields: fields.map(&:to_s)).fetch(:models).first
-
-  def refused(what, **arguments)
-    assert_raises(Coatepec::Reading::Refused) { ask(what, **arguments) }
-  end
-
-  def execute(*statements)
-    pool = ActiveRecord::Base.connection_pool
-    pool.with_connection { |connection| statements.each { |sql| connection.execute(sql) } }
-  ensure
-    Coatepec::Fork.disconnect
-  end
-end
-
-module Databases
-  class << self
-    def make
-      ActiveRecord::Schema.verbose = false
-      ActiveRecord::Migration.suppress_messages do
-        ActiveRecord::Tasks::DatabaseTasks.load_schema_current(:ruby, nil, "test")
-      end
-      ActiveRecord::Base.establish_connection(:test)
-      Coatepec::Fork.disconnect
-    end
-  end
-end
-Databases.make
+# What is told of models, tables, jobs, mailers and channels of the fixture app.
 
 class ModelTest < Minitest::Test
   include Asking
@@ -256,6 +201,26 @@ class OddModelTest < Minitest::Test
     assert_equal([nil, 1], [made.first, made.last.size])
   end
 
+  def test_the_other_side_of_a_polymorphic_association_is_said_by_a_column
+    Odd.belongs_to(:owner, polymorphic: true)
+    Odd.has_many(:notes, as: :notable, class_name: "Comment")
+    Odd.belongs_to(:maker)
+    told = model("Odd", :associations)[:associations]
+    assert_equal(["owner_type", "notable_type", nil], told.map { |one| one[:foreign_type] })
+  end
+
+  def test_an_association_through_what_is_not_there_is_told_in_the_words_of_rails
+    Odd.has_many(:wheels, through: :cars)
+    wheels = model("Odd", :associations)[:associations].first
+    assert_match(/HasManyThroughAssociationNotFoundError: .*:cars/, wheels[:error])
+  end
+
+  def test_a_field_that_is_asked_for_alone_is_longer
+    Odd.enum(:volts, (1..300).to_h { |number| ["v#{number}", number] })
+    odd = model("Odd", :scopes)
+    assert_equal([600, nil], [odd[:scopes].size, odd[:counts][:scopes]])
+  end
+
   def test_what_an_attribute_is_made_of
     Odd.attribute(:virt, :integer)
     Odd.alias_attribute(:title, :name)
@@ -361,10 +326,18 @@ class OddControllerTest < Minitest::Test
     end)
     Rails.application.routes.append { get "odd", to: "odd#index" }
     Rails.application.reload_routes!
+    Coatepec::Reading::RouteTable.forget
     odd = ask("controller", name: "OddController")
     assert_equal([["/odd"], []], [odd[:actions].first[:routes].map { |one| one[:path] }, odd[:unroutable_actions]])
     assert_equal(["unreadable", "RuntimeError: who knows"], odd[:errors].first.values_at(:code, :message))
     assert_includes(odd[:errors].first[:fields], "controller_path")
+  end
+
+  # A name that nothing answers to is written in the app.
+  def test_callbacks_without_a_place_are_the_apps_own
+    Object.const_set(:OddController, Class.new(ApplicationController) { before_action(:nowhere) })
+    filters = ask("controller", name: "OddController")[:callbacks].map { |one| one[:filter] }
+    assert_operator(filters.index("nowhere"), :<, filters.index("verify_authenticity_token"))
   end
 
   def test_templates_that_can_not_be_found_are_no_missing_actions
@@ -478,6 +451,12 @@ class NamesTest < Minitest::Test
     assert_equal("did you mean `Widget`?", refused("model", name: "Wigdet").hint)
     assert_equal("did you mean `Ops::Thing`?", refused("model", name: "Thing").hint)
     assert_equal("did you mean `RepriceWidgetsJob`?", refused("job", name: "RepriceWidgetJob").hint)
+  end
+
+  def test_nobody_is_told_to_mean_what_rails_has_made_or_the_same_again
+    refute_match(/ActionController::Base/, refused("controller", name: "ActionController::Base").hint.to_s)
+    refute_match(/HABTM/, refused("model", name: "Widget::Object").hint.to_s)
+    refute_match(/HABTM/, refused("model", name: "HABTM_Tag").hint.to_s)
   end
 
   def test_another_form_of_a_name_is_seen_for_what_is_meant
@@ -624,7 +603,8 @@ class JobTest < Minitest::Test
   def test_odd_declarations_are_told
     job = Class.new(ApplicationJob) do
       retry_on(IOError, EOFError, wait: ->(count) { count }, attempts: :unlimited, queue: :slow)
-      retry_on(KeyError, wait: 2.minutes)
+      retry_on(KeyError, wait: 2.minutes, jitter: 0.5)
+      after_discard { |_job, _error| nil }
       rescue_from(ArgumentError, with: :shrug)
       def perform(*, key:, **, &) = key
     end
@@ -633,6 +613,8 @@ class JobTest < Minitest::Test
     by_first = odd[:retry_on].to_h { |one| [one[:exceptions], one.slice(:attempts, :wait, :queue)] }
     assert_equal({ attempts: "unlimited", wait: "proc", queue: "slow" },
                  by_first[%w[IOError EOFError]].transform_values { |value| value.sub(/ at .*/, "") })
+    assert_equal([0.5, nil], odd[:retry_on].map { |one| one[:jitter] })
+    assert_match(/\Ablock/, odd[:after_discard].first)
     assert_equal([{ exceptions: ["ArgumentError"], with: "shrug" }], odd[:rescue_from])
     assert_equal(%w[rest keyword_required keyword_rest block], odd[:arguments].map { |one| one[:kind] })
   ensure

@@ -4,7 +4,7 @@ require_relative "worker_helper"
 require "bigdecimal"
 
 load File.join(Started::TREE, "worker.rb")
-%w[json failure reading reading/place reading/text reading/names reading/unloaded reading/attempts reading/page].each do |part|
+%w[json failure plain reading reading/place reading/text reading/names reading/unloaded reading/attempts reading/page].each do |part|
   load File.join(Started::TREE, "worker/#{part}.rb")
 end
 
@@ -137,7 +137,7 @@ class PageTest < Minitest::Test
   # As src/reading/page.rs makes it of what it is told.
   def behind(page)
     told = page[:page]
-    [page[:next_offset], told[:revision], *told[:keys].last(3).reverse].join(".")
+    [page[:next_offset], "0123abcd", told[:revision], *told[:keys].last(3).reverse].join(".")
   end
 
   def next_of(rows, later, **first)
@@ -238,10 +238,10 @@ class NamesTest < Minitest::Test
   end
 
   def test_what_was_probably_meant_is_told
-    error = assert_raises(Coatepec::Reading::Refused) { Names.refuse("cat_not_found", "cat", "Ops::Cat", Animal) }
+    error = assert_raises(Coatepec::Reading::Refused) { Names.refuse("cat_not_found", "cat", "Ops::Cat", Names.all(Animal)) }
     assert_equal(["cat_not_found", "the app has no cat `Ops::Cat`"], [error.code, error.message])
     assert_equal("did you mean `Cat`, `Wild::Cat`?", error.hint)
-    error = assert_raises(Coatepec::Reading::Refused) { Names.refuse("cat_not_found", "cat", "C" * 10_000, Animal) }
+    error = assert_raises(Coatepec::Reading::Refused) { Names.refuse("cat_not_found", "cat", "C" * 10_000, Names.all(Animal)) }
     assert_operator(error.message.size, :<, 100)
     assert_nil(error.hint)
   end

@@ -47,3 +47,8 @@ fn no_value_place_or_name_of_an_app_is_too_odd_to_be_told() {
 fn models_tables_and_jobs_of_an_app_are_told_and_nothing_else_is_touched() {
     passes("reading_data_test.rb");
 }
+
+#[test]
+fn classes_that_raise_in_the_place_of_ruby_are_told_and_harm_nobody() {
+    passes("reading_hostile_test.rb");
+}

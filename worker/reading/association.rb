@@ -7,8 +7,8 @@ module Coatepec
       include Attempts
 
       MACROS = %w[belongs_to has_one has_many has_and_belongs_to_many has_one_attached has_many_attached].freeze
-      FACTS = %i[class_name foreign_key primary_key through source polymorphic as join_table inverse_of scope options
-                 at].freeze
+      FACTS = %i[class_name foreign_key foreign_type primary_key through source polymorphic as join_table inverse_of
+                 scope options at].freeze
       # Told as facts of their own.
       TOLD = %i[class_name foreign_key through polymorphic inverse_of as join_table primary_key anonymous_class source
                 source_type query_constraints].freeze
@@ -21,6 +21,7 @@ module Coatepec
       end
 
       def to_h
+        check
         facts = FACTS.to_h { |name| [name, attempt(name) { send(name) }] }.compact
         found = { name: reflection.name.to_s, macro: reflection.macro.to_s, **facts }
         return found if troubles.empty?
@@ -34,9 +35,15 @@ module Coatepec
 
       attr_reader :reflection
 
-      def class_name = polymorphic ? nil : Text.real_name(reflection.klass)
+      # What it goes through may be missing: Rails has words for that, if it is asked before all else.
+      def check = attempt("through") { reflection.check_validity! if reflection.through_reflection? }
+
+      def class_name = polymorphic ? nil : Plain.name(reflection.klass)
 
       def foreign_key = Tables.one_or_many(Array(reflection.foreign_key))
+
+      # The column that says of which class the other side is.
+      def foreign_type = (polymorphic ? reflection.foreign_type : reflection.type)&.to_s
 
       def primary_key = (key = reflection.options[:primary_key]) && Tables.one_or_many(Array(key))
 

@@ -41,7 +41,7 @@ module Coatepec
       end
 
       def code_of(error)
-        names = error.class.ancestors.map { |klass| Text.real_name(klass) }
+        names = error.class.ancestors.map { |klass| Plain.name(klass) }
         names.intersect?(UNAVAILABLE) ? "database_unavailable" : "unreadable"
       end
     end

@@ -94,7 +94,7 @@ module Coatepec
 
       def filter?(condition) = class_name(condition) == FILTER
 
-      def class_name(condition) = Text.real_name(Text::CLASS.bind_call(condition))
+      def class_name(condition) = Plain.name(Plain.class(condition))
 
       def of_rails?(condition)
         case condition

@@ -21,8 +21,7 @@ module Coatepec
         private_constant :CODES
 
         def models
-          own = Names.all(::ActiveRecord::Base).select { |model| Place.own?(Place.of_module(model)) }
-          own.reject { |model| Text.real_name(model).include?("HABTM_") }
+          Names.all(::ActiveRecord::Base).select { |model| Place.own?(Place.of_module(model)) }
         end
 
         def look_into(model, findings) = model.abstract_class? || OneModel.new(model, findings).look
@@ -39,7 +38,8 @@ module Coatepec
           @model = model
           @findings = findings
           @name = Text.class_name(model)
-          @parent = model.superclass if model.superclass < ::ActiveRecord::Base && !model.superclass.abstract_class?
+          above = Plain.superclass(model)
+          @parent = above if !::ActiveRecord::Base.equal?(above) && !above.abstract_class?
         end
 
         def look
@@ -86,8 +86,8 @@ module Coatepec
         end
 
         def validators
-          mine = @model.validators - (@parent ? @parent.validators : [])
-          mine.select { |validator| validator.respond_to?(:attributes) }.each do |validator|
+          mine = Plain.without(@model.validators, @parent ? @parent.validators : [])
+          mine.select { |validator| Plain.responds?(validator, :attributes) }.each do |validator|
             (validator.attributes.map(&:to_s) - readable).each { |name| unreadable(name) }
             unique(validator) if validator.is_a?(::ActiveRecord::Validations::UniquenessValidator)
           end
@@ -95,7 +95,7 @@ module Coatepec
 
         def readable
           @readable ||= begin
-            methods = @model.instance_methods + @model.private_instance_methods
+            methods = Plain.instance_methods(@model) + Plain.private_instance_methods(@model)
             methods.map(&:to_s) + columns + @model.attribute_aliases.keys + attribute_names
           end
         end
@@ -281,10 +281,11 @@ module Coatepec
         def inverse(target)
           named = @reflection.options[:inverse_of]
           return if @reflection.inverse_of || named == false
-          return add("inverse_missing", "names an inverse `#{named}` that `#{target.name}` has not") if named
+          name = Text.class_name(target)
+          return add("inverse_missing", "names an inverse `#{named}` that `#{name}` has not") if named
 
           other = other_side(target) unless @reflection.belongs_to? || @reflection.options[:as]
-          add("inverse_missing", "does not know its other side `#{target.name}.#{other.name}`") if other
+          add("inverse_missing", "does not know its other side `#{name}.#{other.name}`") if other
         end
 
         def other_side(target)

@@ -50,12 +50,12 @@ module Coatepec
 
         # Public methods of a class whose subclasses may have routes for them are left alone.
         def actions(findings, klass, routes)
-          return unless Place.own?(Place.of_module(klass)) && klass.subclasses.empty?
+          return unless Place.own?(Place.of_module(klass)) && Plain.subclasses(klass).empty?
 
           path = klass.controller_path
           leading = routes.select { |route| Controller.leads_to?(route, path) }
           Controller::Actions.new(klass, leading).unroutable.each do |name|
-            action(findings, klass, name) if klass.instance_method(name).owner == klass
+            action(findings, klass, name) if Plain.same?(Plain.instance_method(klass, name).owner, klass)
           end
         end
 

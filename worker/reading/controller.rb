@@ -50,7 +50,7 @@ module Coatepec
           found = Names.find(name, ::ActionController::Metal)
           return found if found && !base?(found)
 
-          Names.refuse("controller_not_found", "controller", name, ::ActionController::Metal)
+          Names.refuse("controller_not_found", "controller", name, all)
         end
       end
 
@@ -76,7 +76,7 @@ module Coatepec
 
       def controller_path = Text.text(klass.controller_path)
 
-      def superclass = Text.class_name(klass.superclass)
+      def superclass = Text.class_name(Plain.superclass(klass))
 
       def at = Place.of_module(klass)
 
@@ -118,7 +118,7 @@ module Coatepec
 
         # Each action that a route asks for and that is not there.
         def missing
-          return [] if @klass.method_defined?(:action_missing) || @klass.private_method_defined?(:action_missing)
+          return [] if anything_is_one?
 
           names = @routes.keys.compact - methods - templates.keys - [":action"]
           names.sort.map { |name| missing_action(name) }
@@ -128,6 +128,11 @@ module Coatepec
         def unroutable = @routes.key?(":action") ? [] : methods - @routes.keys
 
         private
+
+        def anything_is_one?
+          name = :action_missing
+          Plain.method_defined?(@klass, name) || Plain.private_method_defined?(@klass, name)
+        end
 
         def methods = @methods ||= @klass.action_methods.map { |name| Text.text(name.to_s) }.sort
 
@@ -165,7 +170,7 @@ module Coatepec
       module Templates
         class << self
           def of(klass)
-            return {} unless klass.respond_to?(:_prefixes) && klass.respond_to?(:view_paths)
+            return {} unless Plain.responds?(klass, :_prefixes) && Plain.responds?(klass, :view_paths)
 
             files = klass._prefixes.product(directories(klass)).flat_map { |prefix, dir| within(dir, prefix) }
             files.group_by { |file| Text.text(File.basename(file)[/\A[^.]+/]) }
@@ -174,7 +179,7 @@ module Coatepec
 
           # The one that is taken when none is declared.
           def layout(klass)
-            return unless klass.respond_to?(:view_paths)
+            return unless Plain.responds?(klass, :view_paths)
 
             places = klass._prefixes.product(directories(klass))
             places.find { |prefix, dir| Dir.glob(File.join("layouts", "#{prefix}.*"), base: dir).any? }&.first
@@ -203,19 +208,19 @@ module Coatepec
         class << self
           # The app's own first, each part in the order in which they are called.
           def callbacks(klass)
-            return [] unless klass.respond_to?(:_process_action_callbacks)
+            return [] unless Plain.responds?(klass, :_process_action_callbacks)
 
             told = klass._process_action_callbacks.map { |callback| callback(klass, callback) }
-            told.partition { |one| Place.own?(one[:at]) }.flatten
+            told.partition { |one| !Place.of_gem?(one[:at]) }.flatten
           end
 
           # What the app includes, and not what Rails itself is made of.
           def concerns(klass)
             frameworks = [::ActionController::Metal, *Controller.bases]
-            lineage = Names::ANCESTORS.bind_call(klass)
+            lineage = Plain.ancestors(klass)
             mine = lineage.take_while { |mod| frameworks.none? { |one| one.equal?(mod) } }
             told = mine.grep_v(Class).filter_map do |mod|
-              { name: Text.real_name(mod), at: Place.of_module(mod) }.compact if Text.real_name(mod)
+              { name: Plain.name(mod), at: Place.of_module(mod) }.compact if Plain.name(mod)
             end
             told.reject! { |one| RAILS.include?(one[:at]) }
             told.partition { |one| Place.own?(one[:at]) }.flatten
@@ -223,7 +228,7 @@ module Coatepec
 
           # The handler that is looked at first comes first.
           def rescues(klass)
-            return [] unless klass.respond_to?(:rescue_handlers)
+            return [] unless Plain.responds?(klass, :rescue_handlers)
 
             klass.rescue_handlers.reverse.map do |error, handler|
               { error: Text.text(error.to_s), with: Text.handler(handler), at: Place.of_handler(klass, handler) }
@@ -232,7 +237,7 @@ module Coatepec
           end
 
           def layout(klass)
-            return unless klass.respond_to?(:_layout) && klass.respond_to?(:_layout_conditions)
+            return unless Plain.responds?(klass, :_layout) && Plain.responds?(klass, :_layout_conditions)
 
             name = layout_name(klass)
             name && { name: name, **Text.options(klass._layout_conditions) }
@@ -240,7 +245,7 @@ module Coatepec
 
           # Declared for the whole controller, as the gem "responders" has it.
           def formats(klass)
-            return unless klass.respond_to?(:mimes_for_respond_to)
+            return unless Plain.responds?(klass, :mimes_for_respond_to)
 
             klass.mimes_for_respond_to.keys.map { |name| Text.text(name.to_s) }
           end

@@ -31,7 +31,7 @@ module Coatepec
 
         # @yieldparam [ActiveRecord::ConnectionAdapters::AbstractAdapter]
         def with(owner, &)
-          owner.respond_to?(:with_connection) ? owner.with_connection(&) : yield(owner.connection)
+          Plain.responds?(owner, :with_connection) ? owner.with_connection(&) : yield(owner.connection)
         end
 
         def name_of(model) = model.connection_pool.db_config.name
@@ -60,7 +60,7 @@ module Coatepec
 
         # What each class found in its table, and its key unless the class names it itself.
         def forget_models
-          derived.each { |model| model.instance_variable_set(:@primary_key, not_set) }
+          derived.each { |model| Plain.instance_variable_set(model, :@primary_key, not_set) }
           Names.children(::ActiveRecord::Base).each { |model| forget_model(model) }
         end
 
@@ -74,7 +74,7 @@ module Coatepec
         # Known before anybody has asked a class for its key.
         def derived
           @derived ||= Names.descendants(::ActiveRecord::Base).select do |model|
-            not_set && model.instance_variable_get(:@primary_key).equal?(not_set)
+            not_set && Plain.same?(Plain.instance_variable_get(model, :@primary_key), not_set)
           end
         end
 

@@ -37,7 +37,7 @@ module Coatepec
 
         # Of the class, of what it inherits from and of what it includes.
         def files(klass)
-          places = Names::ANCESTORS.bind_call(klass).filter_map { |mod| Place.of_module(mod) }
+          places = Plain.ancestors(klass).filter_map { |mod| Place.of_module(mod) }
           own = places.select { |place| Place.own?(place) }
           own.map { |place| place.sub(/:\d+\z/, "") }.uniq.first(FILES)
         end

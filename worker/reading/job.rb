@@ -26,7 +26,7 @@ module Coatepec
           refuse(name, kind) if found.empty?
 
           kind, klass = found.first
-          { kind: kind, name: Text.real_name(klass), at: Place.of_module(klass), **KINDS[kind].last.new(klass).to_h }
+          { kind: kind, name: Plain.name(klass), at: Place.of_module(klass), **KINDS[kind].last.new(klass).to_h }
         end
 
         # With what resembles the name, of whatever kind.
@@ -34,11 +34,11 @@ module Coatepec
           known = bases(kind)
           raise Refused.new("job_not_found", "the app does not load the framework of a #{kind}") if known.empty?
 
-          near = known.find { |_kind, base| Names.near(name, names(base)).any? } || known.first
-          Names.refuse("job_not_found", kind || "job, mailer or channel", name, near.last)
+          _kind, base = known.find { |_kind, one| Names.near(name, names(one)).any? } || known.first
+          Names.refuse("job_not_found", kind || "job, mailer or channel", name, Names.all(base))
         end
 
-        def names(base) = Names.all(base).map { |klass| Text.real_name(klass) }
+        def names(base) = Names.all(base).map { |klass| Plain.name(klass) }
 
         def bases(kind)
           wanted = kind ? KINDS.slice(kind) : KINDS
@@ -53,7 +53,7 @@ module Coatepec
         end
 
         def row(kind, klass)
-          { kind: kind, name: Text.real_name(klass), queue_name: (queue_name(klass) if kind == "job"),
+          { kind: kind, name: Plain.name(klass), queue_name: (queue_name(klass) if kind == "job"),
             at: Place.of_module(klass) }.compact
         end
 

@@ -12,8 +12,9 @@ module Coatepec
 
       FIELDS = %w[columns associations validators enums scopes callbacks indexes foreign_keys attributes sti concerns
                   methods].freeze
-      # Of one list of one model.
+      # Of one list of one model; more of it if nothing else is asked for.
       ITEMS = 200
+      ITEMS_ALONE = 2000
 
       class << self
         def call(arguments)
@@ -26,7 +27,7 @@ module Coatepec
 
         def find(name)
           found = Names.find(name, ::ActiveRecord::Base)
-          found || Names.refuse("model_not_found", "ActiveRecord model", name, ::ActiveRecord::Base)
+          found || Names.refuse("model_not_found", "ActiveRecord model", name, Names.all(::ActiveRecord::Base))
         end
 
         private
@@ -45,8 +46,7 @@ module Coatepec
         end
 
         def list(arguments)
-          all = Names.all(::ActiveRecord::Base).reject { |model| Text.real_name(model).include?("HABTM_") }
-          rows = all.map { |model| row(model) }
+          rows = Names.all(::ActiveRecord::Base).map { |model| row(model) }
           query = arguments[:query]&.downcase
           rows = rows.select { |row| mentions?(row, query) } if query
           Page.of(:models, rows, arguments) { |row| row[:name] }.merge(Unloaded.told)
@@ -57,10 +57,10 @@ module Coatepec
         def row(model)
           abstract = model.abstract_class? ? true : nil
           table_name = Text.value(model.table_name) unless abstract
-          { name: Text.real_name(model), table_name: table_name, abstract_class: abstract, at: Place.of_module(model) }
+          { name: Plain.name(model), table_name: table_name, abstract_class: abstract, at: Place.of_module(model) }
             .compact
         rescue Trouble
-          { name: Text.real_name(model) }
+          { name: Plain.name(model) }
         end
       end
 
@@ -72,7 +72,7 @@ module Coatepec
       def to_h
         head = head()
         found = FIELDS.to_h { |name| [name, (attempt(name) { send(name) } unless skipped?(name))] }
-        shown = found.slice(*@asked).compact.transform_values { |list| list.is_a?(Array) ? list.first(ITEMS) : list }
+        shown = found.slice(*@asked).compact.transform_values { |list| list.is_a?(Array) ? list.first(items) : list }
         counts = counts(found, shown)
         { **head, **shown, counts: counts.empty? ? nil : counts, errors: errors }.compact
       end
@@ -82,7 +82,7 @@ module Coatepec
       attr_reader :model
 
       def head
-        { name: Text.real_name(model), at: Place.of_module(model), abstract_class: abstract?,
+        { name: Plain.name(model), at: Place.of_module(model), abstract_class: abstract?,
           table_name: (attempt("table_name") { Text.value(model.table_name) } unless abstract?),
           primary_key: (attempt("primary_key") { Text.value(primary_key) } unless abstract?),
           database: attempt("database") { Database.name_of(model) } }.compact
@@ -99,8 +99,10 @@ module Coatepec
       # Of what was not asked for, and of what was cut.
       def counts(found, shown)
         sizes = found.select { |_name, list| list.is_a?(Array) }.transform_values(&:size)
-        sizes.reject { |name, size| shown.key?(name) && size <= ITEMS }
+        sizes.reject { |name, size| shown.key?(name) && size <= items }
       end
+
+      def items = @asked.size == 1 ? ITEMS_ALONE : ITEMS
 
       # From the database, unless the class names it: a table without a key has none.
       def primary_key
@@ -133,10 +135,11 @@ module Coatepec
       end
 
       def validator(validator)
-        attributes = validator.respond_to?(:attributes) ? validator.attributes.map(&:to_s) : nil
+        attributes = Plain.responds?(validator, :attributes) ? validator.attributes.map(&:to_s) : nil
         options = Text.options(validator.options.except(:class))
-        { name: Text.class_name(validator.class), attributes: attributes, options: options.empty? ? nil : options,
-          at: validator_place(validator.class) }.compact
+        klass = Plain.class(validator)
+        { name: Text.class_name(klass), attributes: attributes, options: options.empty? ? nil : options,
+          at: validator_place(klass) }.compact
       end
 
       # Of the app's own, which may have no name.
@@ -159,12 +162,12 @@ module Coatepec
         defaults + placed.map { |scope| scope[:at] || !enum?(scope[:name]) ? scope : { **scope, enum: true } }
       end
 
-      def own_classes = model.ancestors.grep(Class).take_while { |klass| !klass.equal?(::ActiveRecord::Base) }
+      def own_classes = Plain.ancestors(model).grep(Class).take_while { |klass| !::ActiveRecord::Base.equal?(klass) }
 
       # They are methods that Rails defines, all in one place.
       def scopes_of(klass)
-        klass.singleton_methods(false).sort.select do |name|
-          file, = klass.singleton_class.instance_method(name).source_location
+        Plain.singleton_methods(klass, false).sort.select do |name|
+          file, = Plain.instance_method(Plain.singleton_class(klass), name).source_location
           file&.end_with?("active_record/scoping/named.rb")
         end.map(&:to_s)
       end
@@ -192,7 +195,7 @@ module Coatepec
                 "NormalizedValueType" => "normalized" }.freeze
 
       def attribute(name, type, columns)
-        kind = KINDS[Text.class_name(Text::CLASS.bind_call(type)).split("::").last]
+        kind = KINDS[Text.class_name(Plain.class(type)).split("::").last]
         return if columns.key?(name) && kind.nil? && type.type == columns[name]
 
         { name: name, type: type.type&.to_s, kind: kind, column: columns.key?(name) ? nil : false }.compact
@@ -212,22 +215,24 @@ module Coatepec
         column = model.inheritance_column
         return unless in_table { |connection, table| connection.columns(table).any? { |found| found.name == column } }
 
-        below = Names.all(model).map { |klass| Text.real_name(klass) }
-        { base_class: Text.real_name(model.base_class), inheritance_column: column, type: Text.value(model.sti_name),
+        below = Names.all(model).map { |klass| Plain.name(klass) }
+        { base_class: Plain.name(model.base_class), inheritance_column: column, type: Text.value(model.sti_name),
           descendants: below }
       end
 
       def concerns
-        mods = model.included_modules - ::ActiveRecord::Base.included_modules
-        found = mods.map { |mod| { name: Text.real_name(mod), at: Place.of_module(mod) } }
+        mods = Plain.without(Plain.included_modules(model), ::ActiveRecord::Base.included_modules)
+        found = mods.map { |mod| { name: Plain.name(mod), at: Place.of_module(mod) } }
         found.select { |mod| mod[:name] && mod[:at] && !Callbacks.rails?(mod[:at]) }
       end
 
       # Public, and written in the app.
       def methods
-        instance = model.public_instance_methods(false).sort.map { |name| ["##{name}", model.instance_method(name)] }
-        own = model.singleton_methods(false).sort.map do |name|
-          [".#{name}", model.singleton_class.instance_method(name)]
+        instance = Plain.public_instance_methods(model, false).sort.map do |name|
+          ["##{name}", Plain.instance_method(model, name)]
+        end
+        own = Plain.singleton_methods(model, false).sort.map do |name|
+          [".#{name}", Plain.instance_method(Plain.singleton_class(model), name)]
         end
         placed = (own + instance).map { |name, method| { name: name, at: Place.of(method) } }
         placed.select { |method| Place.own?(method[:at]) }

@@ -9,20 +9,18 @@ module Coatepec
       PATTERN = /\A[A-Z]\w*(?:::[A-Z]\w*)*\z/
       LIMIT = 200
       SUGGESTIONS = 5
+      # Classes that Rails makes for `has_and_belongs_to_many`.
+      GENERATED = /(?:\A|::)HABTM_/
       KINDS = /(?<=.)_?(?:controller|job|mailer|channel)\z/
-
-      SUBCLASSES = Class.instance_method(:subclasses)
-      CONST_DEFINED = Module.instance_method(:const_defined?)
-      CONST_GET = Module.instance_method(:const_get)
-      AUTOLOAD = Module.instance_method(:autoload?)
-      ANCESTORS = Module.instance_method(:ancestors)
 
       class << self
         # The named descendants of a class that are what their name stands for, in order of their names.
         def all(base)
           Unloaded.files
-          known = descendants(base).filter_map { |klass| (name = Text.real_name(klass)) && [name, klass] }
-          current = known.select { |name, klass| PATTERN.match?(name) && constant(name, loading: false).equal?(klass) }
+          known = descendants(base).filter_map { |klass| (name = Plain.name(klass)) && [name, klass] }
+          current = known.select do |name, klass|
+            PATTERN.match?(name) && !GENERATED.match?(name) && Plain.same?(constant(name, loading: false), klass)
+          end
           current.sort_by(&:first).map(&:last)
         end
 
@@ -31,13 +29,13 @@ module Coatepec
           return unless well_formed?(name)
 
           klass = constant(name, loading: false) || loaded(name)
-          descendants(base).find { |known| known.equal?(klass) && Text.real_name(known) == name }
+          descendants(base).find { |known| Plain.same?(known, klass) && Plain.name(known) == name }
         end
 
         # Each has one superclass, so none is there twice. Some have a `hash` of their own, so none is a key.
         def descendants(base) = children(base).flat_map { |klass| [klass, *descendants(klass)] }
 
-        def children(klass) = SUBCLASSES.bind_call(klass)
+        def children(klass) = Plain.subclasses(klass)
 
         # Whether there is such a constant, loaded or to be loaded when it is used. Loads nothing.
         def known?(name)
@@ -45,9 +43,9 @@ module Coatepec
           name.split("::").each do |part|
             owner = module?(mod) && owner_of(mod, part)
             return false unless owner
-            return true if AUTOLOAD.bind_call(owner, part, false)
+            return true if Plain.autoload?(owner, part, false)
 
-            mod = CONST_GET.bind_call(owner, part, false)
+            mod = Plain.const_get(owner, part, false)
           end
           true
         end
@@ -55,9 +53,9 @@ module Coatepec
         def well_formed?(name) = name.is_a?(String) && name.size <= LIMIT && PATTERN.match?(name)
 
         # @raise [Refused] with the code, and with the names that were probably meant
-        def refuse(code, kind, name, base)
+        def refuse(code, kind, name, classes)
           shown = name.size > LIMIT ? "#{name[0, 50]}…" : name
-          near = near(name, all(base).map { |klass| Text.real_name(klass) })
+          near = near(name, classes.map { |klass| Plain.name(klass) })
           hint = near.empty? ? nil : "did you mean #{near.map { |found| "`#{found}`" }.join(", ")}?"
           raise Refused.new(code, "the app has no #{kind} `#{Json.text(shown)}`", hint: hint)
         end
@@ -94,15 +92,15 @@ module Coatepec
         end
 
         def member(mod, part, loading)
-          return unless CONST_DEFINED.bind_call(mod, part, false)
+          return unless Plain.const_defined?(mod, part, false)
 
-          CONST_GET.bind_call(mod, part, false) if loading || !AUTOLOAD.bind_call(mod, part, false)
+          Plain.const_get(mod, part, false) if loading || !Plain.autoload?(mod, part, false)
         end
 
         # Of what a class inherits, what everybody has is not its own.
         def owner_of(mod, part)
-          owners = mod == Object ? [Object] : ANCESTORS.bind_call(mod) - ANCESTORS.bind_call(Object)
-          owners.find { |owner| CONST_DEFINED.bind_call(owner, part, false) }
+          owners = Object.equal?(mod) ? [Object] : Plain.without(Plain.ancestors(mod), Object.ancestors)
+          owners.find { |owner| Plain.const_defined?(owner, part, false) }
         end
 
         def module?(object)

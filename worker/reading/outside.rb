@@ -26,7 +26,7 @@ module Coatepec
 
       # @return [Array<Hash>] names and kinds, in order
       def parameters(name)
-        found = klass.instance_method(name).parameters
+        found = Plain.instance_method(klass, name).parameters
         found.map { |kind, parameter| { name: parameter&.to_s, kind: PARAMETERS.fetch(kind, kind.to_s) }.compact }
       end
 
@@ -52,7 +52,7 @@ module Coatepec
 
     # A job of ActiveJob.
     class JobClass < Outside
-      FACTS = %i[queue_name queue_priority queue_adapter perform arguments retry_on discard_on rescue_from
+      FACTS = %i[queue_name queue_priority queue_adapter perform arguments retry_on discard_on after_discard rescue_from
                  callbacks].freeze
       # What the block knows that `retry_on` leaves behind.
       RETRIES = %i[attempts wait queue priority].freeze
@@ -80,7 +80,7 @@ module Coatepec
           block = handler.binding
           known = RETRIES.select { |name| block.local_variable_defined?(name) }
           options = known.to_h { |name| [name, Text.value(block.local_variable_get(name))] }
-          { exceptions: names, **options, at: declared("retry_on", names) }.compact
+          { exceptions: names, **options, jitter: jitter(block), at: declared("retry_on", names) }.compact
         end
       end
 
@@ -88,6 +88,21 @@ module Coatepec
         macros.reject { |handler, _names| retries?(handler) }.map do |_handler, names|
           { exceptions: names, at: declared("discard_on", names) }.compact
         end
+      end
+
+      # Unless it is the app's: Rails marks that by an object of no value.
+      def jitter(block)
+        value = block.local_variable_get(:jitter) if block.local_variable_defined?(:jitter)
+        case value
+        when Numeric then Text.value(value)
+        end
+      end
+
+      # From Rails 7.1 on.
+      def after_discard
+        return unless Plain.responds?(klass, :after_discard_procs)
+
+        klass.after_discard_procs.map { |block| Text.callable(block) }
       end
 
       # Both are handlers that Rails writes.
@@ -165,7 +180,7 @@ module Coatepec
         klass.periodic_timers.map { |callback, options| { callback: Text.callable(callback), **Text.options(options) } }
       end
 
-      def rescue_from = klass.respond_to?(:rescue_handlers) ? super : []
+      def rescue_from = Plain.responds?(klass, :rescue_handlers) ? super : []
 
       def callbacks = Callbacks.of(klass, %i[subscribe unsubscribe])
     end

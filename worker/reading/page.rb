@@ -44,7 +44,7 @@ module Coatepec
       def digest(text) = Digest::SHA256.hexdigest(text)[0, 8]
 
       # Behind the last of the rows that is still there. Of rows that are alike, it is the nearest.
-      def found(offset, revision, *rows)
+      def found(offset, _list, revision, *rows)
         offset = offset.to_i
         return [offset, nil] if revision == @revision
 

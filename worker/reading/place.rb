@@ -15,7 +15,7 @@ module Coatepec
 
         # Of an instance method, whoever defines it; nil if there is none.
         def of_method(mod, name)
-          of(Module.instance_method(:instance_method).bind_call(mod, name))
+          of(Plain.instance_method(mod, name))
         rescue NameError
           nil
         end
@@ -26,13 +26,13 @@ module Coatepec
           when Symbol then of_method(klass, handler)
           when Proc, Method, UnboundMethod then of(handler)
           when Module then of_module(handler)
-          else of_module(Text::CLASS.bind_call(handler))
+          else of_module(Plain.class(handler))
           end
         end
 
         # Of a class or module: where it is first opened.
         def of_module(mod)
-          name = Text.real_name(mod)
+          name = Plain.name(mod)
           found = name && Object.const_source_location(name)
           at(*found) if found&.any?
         rescue NameError
@@ -49,7 +49,10 @@ module Coatepec
         end
 
         # Whether it is the app's own code.
-        def own?(place) = !place.nil? && !place.start_with?("gem ")
+        def own?(place) = !place.nil? && !of_gem?(place)
+
+        # What has no place is nobody's for certain: a name that nothing answers to was written in the app.
+        def of_gem?(place) = !place.nil? && place.start_with?("gem ")
 
         private
 

@@ -18,9 +18,17 @@ module Coatepec
       Level = Struct.new(:routes, :prefix, :engine, :within)
 
       class << self
-        # The app's own come first. Rails' own stand by themselves.
+        # The app's own come first. Rails' own stand by themselves. Looked at once by each reader: routes that change
+        # make a new one.
         # @return [Array(Array<Entry>, Array<Entry>)]
-        def all
+        def all = @all ||= look
+
+        # For whoever draws routes himself.
+        def forget = @all = nil
+
+        private
+
+        def look
           load_lazy
           levels = [Level.new(routes_of(Rails.application), "", nil, [Rails.application.class])]
           found = []
@@ -35,8 +43,6 @@ module Coatepec
           end
           [found, internal]
         end
-
-        private
 
         # From Rails 8 on, routes may wait for the first request.
         def load_lazy
@@ -88,7 +94,7 @@ module Coatepec
 
         def below(route, level)
           engine, = unwrap(route.app)
-          return [] unless Target.engine?(engine) && !level.within.include?(engine)
+          return [] unless Target.engine?(engine) && level.within.none? { |one| Plain.same?(one, engine) }
 
           prefix = join(level.prefix, route.path.spec.to_s)
           [Level.new(routes_of(engine), prefix, Text.class_name(engine), level.within + [engine])]
@@ -151,7 +157,7 @@ module Coatepec
 
           def engine?(target)
             case target
-            when Class then (target <= ::Rails::Engine) || false
+            when Class then Plain.within?(target, ::Rails::Engine)
             end
           end
 

@@ -18,7 +18,8 @@ module Coatepec
           routes, internal = RouteTable.all
           matched, internal = [routes, internal].map { |all| all.select { |route| match?(route, arguments) } }
           kept, left = matched.partition { |route| kept?(route, arguments[:engines]) }
-          page(kept, arguments).merge(left_out(left, arguments, internal.size))
+          told = page(kept, arguments).merge(left_out(left, arguments, internal.size))
+          kept.empty? ? { **told, hint: hint(arguments, left, routes) } : told
         end
 
         private
@@ -53,6 +54,20 @@ module Coatepec
           cells = route.to_h.values_at(*COLUMNS, *MORE)
           cells.pop while cells.size > COLUMNS.size && cells.last.nil?
           cells
+        end
+
+        # What else to ask for where nothing was found.
+        def hint(arguments, left, routes)
+          return "`engines: \"#{left.first.engine ? "include" : "exclude"}\"` has #{left.size} that match" if left.any?
+
+          near = arguments[:controller] ? near(arguments[:controller], routes) : []
+          return "did you mean #{near.map { |name| "`#{name}`" }.join(", ")}?" if near.any?
+
+          "a `query` is part of a name, verb, path, action or engine, in any case, and no pattern"
+        end
+
+        def near(controller, routes)
+          Names.near(RouteTable::Target.path_of_name(controller), routes.filter_map(&:controller).uniq)
         end
 
         # Nothing is withheld silently.

@@ -10,8 +10,6 @@ module Coatepec
       CHARACTERS = 300
       DEPTH = 4
 
-      CLASS = Kernel.instance_method(:class)
-      NAME = Module.instance_method(:name)
       # Numbers and times, by the names of their classes: not all of them are loaded everywhere.
       PRINTABLE = %w[Rational Complex BigDecimal Time Date DateTime ActiveSupport::Duration
                      ActiveSupport::TimeWithZone].freeze
@@ -51,8 +49,9 @@ module Coatepec
         end
 
         # Why something can't be told: an exception in one line, without addresses in memory.
-        def reason(error)
-          failure = Failure.of(error)
+        def reason(error) = reason_of(Failure.of(error))
+
+        def reason_of(failure)
           first = failure[:message].lines.first.to_s.strip
           text(without_addresses("#{failure[:class]}: #{first}"))
         end
@@ -63,14 +62,11 @@ module Coatepec
           { **failure, message: without_addresses(failure[:message]) }
         end
 
-        # The name of a class or module, whatever the class itself calls its name; nil if it has none.
-        def real_name(mod) = NAME.bind_call(mod)
-
         def class_name(mod)
           named = mod
-          named = named.superclass while real_name(named).nil? && named.is_a?(Class)
-          name = named && real_name(named)
-          return name if named.equal?(mod) && name
+          named = Plain.superclass(named) while Plain.name(named).nil? && class?(named)
+          name = named && Plain.name(named)
+          return name if Plain.same?(named, mod) && name
 
           name ? "anonymous subclass of #{name}" : "anonymous module"
         end
@@ -83,7 +79,7 @@ module Coatepec
           when Proc then at("block", object)
           when Method, UnboundMethod then at("method #{object.name}", object)
           when Module then class_name(object)
-          else class_name(CLASS.bind_call(object))
+          else class_name(Plain.class(object))
           end
         end
 
@@ -108,6 +104,8 @@ module Coatepec
         private
 
         def without_addresses(text) = text.gsub(/0x\h{6,}/, "0x…")
+
+        def class?(mod) = Plain.same?(Plain.class(mod), Class)
 
         def key(object) = value(object).to_s
 
@@ -142,9 +140,9 @@ module Coatepec
 
         def number(float) = float.nan? ? "NaN" : "#{"-" if float.negative?}Infinity"
 
-        def printable?(object) = PRINTABLE.include?(real_name(CLASS.bind_call(object)))
+        def printable?(object) = PRINTABLE.include?(Plain.name(Plain.class(object)))
 
-        def an_instance(object) = "instance of #{class_name(CLASS.bind_call(object))}"
+        def an_instance(object) = "instance of #{class_name(Plain.class(object))}"
 
         def at(what, callable)
           place = Place.of(callable)

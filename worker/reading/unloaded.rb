@@ -46,7 +46,7 @@ module Coatepec
 
         def engines
           app = Rails.application
-          app.config.eager_load_namespaces.reject { |one| one.equal?(app) || one.equal?(app.class) }
+          app.config.eager_load_namespaces.reject { |one| [app, app.class].any? { |other| other.equal?(one) } }
         end
 
         # Only where Rails, too, loads everything.
@@ -66,7 +66,14 @@ module Coatepec
           yield
           nil
         rescue Trouble => e
-          { file: file, reason: Text.reason(e) }
+          { file: file, reason: reason_at_boot(file) || Text.reason(e) }
+        end
+
+        # The file that the boot stopped at may fail otherwise the second time: the half of it that was loaded is gone.
+        def reason_at_boot(file)
+          error = Boot.eager_load_error
+          first = error && error[:frames].first&.match(/\A(.+?):(\d+)/)
+          Text.reason_of(error) if file && first && place(first[1]) == file
         end
       end
     end
