@@ -80,6 +80,11 @@ impl Target {
         Some(target)
     }
 
+    /// The processes of `root` that have not lost their parents: beside a run, whoever has may be that run's.
+    pub fn alone(root: Pid) -> Option<Self> {
+        procfs::stat(root).map(|found| Target::below(root, found.id))
+    }
+
     /// Everything below `keeper`, which was started for `root` alone.
     pub fn below(keeper: Pid, root: Identity) -> Self {
         Target {

@@ -66,9 +66,14 @@ impl Question {
     /// What is wrong with the arguments.
     pub fn new<T: Arguments>(arguments: &T) -> Result<Question> {
         arguments.check()?;
+        let plain_arguments = plain(arguments);
+        check_list(
+            plain_arguments["cursor"].as_str(),
+            &page::list(T::WHAT, &plain_arguments),
+        )?;
         Ok(Question {
             what: T::WHAT,
-            arguments: plain(arguments),
+            arguments: plain_arguments,
             complete: |arguments, config| {
                 let mut arguments: T =
                     serde_json::from_value(arguments).expect("arguments are read as they are written");
@@ -76,6 +81,11 @@ impl Question {
                 plain(&arguments)
             },
         })
+    }
+
+    /// Which list it asks for a page of.
+    pub fn list(&self) -> String {
+        page::list(self.what, &self.arguments)
     }
 
     /// As the project's settings complete them.
@@ -123,6 +133,20 @@ pub fn check_cursor(cursor: Option<&str>, elsewhere: bool) -> Result<()> {
         _ => return Ok(()),
     };
     Err(invalid(problem, hint))
+}
+
+/// A cursor says where a page of one list begins, and nothing of any other.
+///
+/// # Errors
+/// `invalid_arguments`.
+pub fn check_list(cursor: Option<&str>, list: &str) -> Result<()> {
+    match cursor.and_then(Cursor::parse) {
+        Some(cursor) if !cursor.is_of(list) => Err(invalid(
+            "`cursor` is of another list: of another tool, or of other arguments".to_owned(),
+            "give all arguments but `limit` as for the page before, or begin again without `cursor`",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// A number within its range, if it is given at all.

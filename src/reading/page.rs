@@ -20,6 +20,8 @@ const DIGITS: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
     offset: usize,
+    /// Which list it is of.
+    list: String,
     revision: String,
     /// Keys of rows, the last one first.
     rows: Vec<String>,
@@ -36,20 +38,42 @@ impl Cursor {
             .filter(|offset| *offset <= super::MAX_OFFSET)?;
         let mut keys: Vec<String> = parts.map(str::to_owned).collect();
         let good = |key: &String| key.len() == DIGITS && key.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if !(1..=1 + REMEMBERED).contains(&keys.len()) || !keys.iter().all(good) {
+        if !(2..=2 + REMEMBERED).contains(&keys.len()) || !keys.iter().all(good) {
             return None;
         }
         Some(Cursor {
             offset: usize::try_from(offset).ok()?,
+            list: keys.remove(0),
             revision: keys.remove(0),
             rows: keys,
         })
     }
+
+    pub fn is_of(&self, list: &str) -> bool {
+        self.list == list
+    }
+}
+
+/// Which list it is that a tool tells, whatever the page.
+pub fn list(tool: &str, arguments: &Value) -> String {
+    let mut asked = arguments.clone();
+    if let Some(asked) = asked.as_object_mut() {
+        asked.retain(|name, value| !["limit", "offset", "cursor"].contains(&name.as_str()) && !value.is_null());
+    }
+    digest(&format!("{tool} {asked}"))
+}
+
+/// The answer with the name of its list, for the cursor.
+pub fn of(mut answer: Value, list: &str) -> Value {
+    if let Some(page) = answer.get_mut("page") {
+        page["list"] = list.into();
+    }
+    answer
 }
 
 impl fmt::Display for Cursor {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}.{}", self.offset, self.revision)?;
+        write!(out, "{}.{}.{}", self.offset, self.list, self.revision)?;
         self.rows.iter().try_for_each(|row| write!(out, ".{row}"))
     }
 }
@@ -117,6 +141,7 @@ impl List {
         let end = end.min(self.keys.len());
         let first = start.saturating_sub(REMEMBERED).min(end);
         Rows {
+            list: String::new(),
             revision: self.revision.clone(),
             keys: self.keys[first..end].to_vec(),
             since,
@@ -133,6 +158,9 @@ fn digest(text: &str) -> String {
 /// Beside the rows of a page: what the cursor of the next one is made of.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 pub struct Rows {
+    /// Which list it is, once that is known.
+    #[serde(default)]
+    list: String,
     revision: String,
     /// Of the rows of the page, and of some before it.
     keys: Vec<String>,
@@ -147,11 +175,19 @@ impl Rows {
         serde_json::from_value(told).ok()
     }
 
+    pub fn named(self, list: &str) -> Rows {
+        Rows {
+            list: list.to_owned(),
+            ..self
+        }
+    }
+
     /// Of the page that begins at `offset`, if the last `left` rows of this one are left for it.
     pub fn cursor(&self, offset: usize, left: usize) -> Cursor {
         let rows = self.keys.iter().rev().skip(left).take(REMEMBERED);
         Cursor {
             offset,
+            list: self.list.clone(),
             revision: self.revision.clone(),
             rows: rows.cloned().collect(),
         }

@@ -3,9 +3,42 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Arguments, check_page, check_text};
+use super::{Arguments, check_page, check_text, excerpt, invalid};
 use crate::config::{Config, EngineRoutes};
 use crate::error::Result;
+
+/// As browsers and clients of APIs send them.
+const VERBS: &[&str] = &[
+    "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT",
+];
+
+/// What else Rails takes: of WebDAV and its like.
+const RARE_VERBS: &[&str] = &[
+    "PROPFIND",
+    "PROPPATCH",
+    "MKCOL",
+    "COPY",
+    "MOVE",
+    "LOCK",
+    "UNLOCK",
+    "VERSION-CONTROL",
+    "REPORT",
+    "CHECKOUT",
+    "CHECKIN",
+    "UNCHECKOUT",
+    "MKWORKSPACE",
+    "UPDATE",
+    "LABEL",
+    "MERGE",
+    "BASELINE-CONTROL",
+    "MKACTIVITY",
+    "ORDERPATCH",
+    "ACL",
+    "SEARCH",
+    "MKCALENDAR",
+    "LINK",
+    "UNLINK",
+];
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -40,12 +73,13 @@ impl Arguments for Routes {
         ("engines_excluded", "integer"),
         ("app_excluded", "integer"),
         ("internal_excluded", "integer"),
+        ("hint", "string"),
     ];
 
     fn check(&self) -> Result<()> {
         check_text("query", self.query.as_deref())?;
         check_text("controller", self.controller.as_deref())?;
-        check_text("verb", self.verb.as_deref())?;
+        self.verb.as_deref().map_or(Ok(()), check_verb)?;
         check_page(self.limit, self.offset, self.cursor.as_deref())
     }
 
@@ -54,4 +88,17 @@ impl Arguments for Routes {
         self.offset.get_or_insert(0);
         self.engines.get_or_insert(config.defaults.routes.engines);
     }
+}
+
+/// Any other would be answered with the routes that take every verb.
+fn check_verb(verb: &str) -> Result<()> {
+    let known = |known: &&str| known.eq_ignore_ascii_case(verb);
+    if VERBS.iter().chain(RARE_VERBS).any(|one| known(&one)) {
+        return Ok(());
+    }
+    let hint = format!("one of {}, or one of WebDAV's", VERBS.join(", "));
+    Err(invalid(
+        format!("`verb` is {}, which is no verb of HTTP", excerpt(verb)),
+        &hint,
+    ))
 }

@@ -239,6 +239,10 @@ impl Board {
         });
     }
 
+    pub fn is_running(&self) -> bool {
+        self.0.borrow().running.is_some()
+    }
+
     /// Whether a run may be forked, as it was just decided.
     pub fn decided(&self, decision: &Decision, extra_threads: Vec<String>, crashes: u32) {
         let reason = match decision {

@@ -10,6 +10,7 @@ use tokio::task::spawn_blocking;
 
 use super::cut::Files;
 use super::lease::Lease;
+use super::readers::{Asking, Idle};
 use super::setup::{Settings, Setup};
 use crate::project::Framework;
 use crate::project::changes::{self, Change, Snapshot};
@@ -35,7 +36,7 @@ pub struct Booted {
     pub zygote: Option<Arc<Zygote>>,
     /// The one that the zygote has loaded, or the last one had: one is warm at a time.
     pub framework: Option<Framework>,
-    pub(super) reader: Option<Arc<Reader>>,
+    pub(super) readers: Idle,
     /// What the boot and the test helper write each time: no change.
     pub rewritten: BTreeSet<PathBuf>,
     /// Forked runs in a row that crashed.
@@ -106,17 +107,20 @@ impl Booted {
         })
     }
 
-    /// The reader, forked now if there is none that lives.
-    pub(super) async fn reader(&mut self) -> Result<Arc<Reader>, Broken> {
-        if let Some(reader) = &self.reader {
-            if !reader.is_stopped() && now(reader.exited()).await.is_none() {
-                return Ok(Arc::clone(reader));
+    /// A reader for one question, forked now if there is none that lives and has nothing to do.
+    pub(super) async fn reader(&self) -> Result<Asking, Broken> {
+        let reader = match self.readers.take() {
+            Some(reader) if !reader.is_stopped() && now(reader.exited()).await.is_none() => reader,
+            lost => {
+                self.end(lost).await;
+                self.worker.reader().await?
             }
-            self.drop_reader().await;
-        }
-        let reader = Arc::new(self.worker.reader().await?);
-        self.reader = Some(Arc::clone(&reader));
-        Ok(reader)
+        };
+        Ok(Asking {
+            reader,
+            worker: Arc::clone(&self.worker),
+            idle: self.readers.clone(),
+        })
     }
 
     /// Which code it is that the forks of this worker have.
@@ -205,16 +209,14 @@ impl Booted {
         }
     }
 
-    /// One that did not answer, unless it was replaced meanwhile.
-    pub(super) async fn give_up_reader(&mut self, reader: &Arc<Reader>) {
-        if self.reader.as_ref().is_some_and(|current| Arc::ptr_eq(current, reader)) {
-            self.drop_reader().await;
-        }
+    /// A question under way is answered as it was asked, and its reader ends then.
+    pub(super) async fn drop_readers(&mut self) {
+        let idle = std::mem::take(&mut self.readers).close();
+        self.end(idle).await;
     }
 
-    /// A question under way learns of it, and is asked again of the next one.
-    pub(super) async fn drop_reader(&mut self) {
-        if let Some(reader) = self.reader.take() {
+    async fn end(&self, reader: Option<Reader>) {
+        if let Some(reader) = reader {
             self.worker.end_fork(reader.pid()).await;
         }
     }

@@ -84,6 +84,30 @@ pub async fn forked(
     limits: Limits,
     ongoing: &Ongoing,
 ) -> Result<Ran, NotStarted> {
+    let ran = fork(zygote, Some(warm), request, limits, ongoing).await?;
+    Ok(Ran {
+        sandbox: warm.enforcement(),
+        ..ran
+    })
+}
+
+/// The same while something else may be running. What the sandbox refuses, and what is adopted by the keeper, is that run's.
+pub async fn beside(
+    zygote: &Zygote,
+    request: RunRequest,
+    limits: Limits,
+    ongoing: &Ongoing,
+) -> Result<Ran, NotStarted> {
+    fork(zygote, None, request, limits, ongoing).await
+}
+
+async fn fork(
+    zygote: &Zygote,
+    warm: Option<&Kept>,
+    request: RunRequest,
+    limits: Limits,
+    ongoing: &Ongoing,
+) -> Result<Ran, NotStarted> {
     let (given, pipes) = give().map_err(refused)?;
     let fds = given.each_ref().map(AsFd::as_fd);
     let pid = match zygote.fork(request, &fds).await {
@@ -111,10 +135,7 @@ pub async fn forked(
     if ran.log.outdated && ran.stop.is_none() {
         return Err(NotStarted::Outdated);
     }
-    Ok(Ran {
-        sandbox: warm.enforcement(),
-        ..ran
-    })
+    Ok(ran)
 }
 
 /// Runs in a process of its own.
@@ -176,7 +197,8 @@ enum Process<'a> {
 
 struct Forked<'a> {
     zygote: &'a Zygote,
-    warm: &'a Kept,
+    /// None beside another run, whose it is then.
+    warm: Option<&'a Kept>,
     handle: PidFd,
     target: Target,
 }
@@ -189,9 +211,13 @@ struct Spawned {
 
 impl<'a> Forked<'a> {
     /// The child waits for `go` and the zygote reaps it only when told, so this pid is the child's.
-    fn hold(zygote: &'a Zygote, warm: &'a Kept, pid: i32) -> io::Result<Forked<'a>> {
+    fn hold(zygote: &'a Zygote, warm: Option<&'a Kept>, pid: i32) -> io::Result<Forked<'a>> {
         let handle = PidFd::open(Pid::from_raw(pid))?;
-        let target = Target::run(warm.keeper(), Pid::from_raw(pid)).ok_or(io::ErrorKind::NotFound)?;
+        let target = match warm {
+            Some(warm) => Target::run(warm.keeper(), Pid::from_raw(pid)),
+            None => Target::alone(Pid::from_raw(pid)),
+        };
+        let target = target.ok_or(io::ErrorKind::NotFound)?;
         Ok(Forked {
             zygote,
             warm,
@@ -209,10 +235,11 @@ impl Process<'_> {
         }
     }
 
-    fn kept(&self) -> &Kept {
+    /// Who knows what was refused to it.
+    fn kept(&self) -> Option<&Kept> {
         match self {
             Process::Forked(child) => child.warm,
-            Process::Spawned(spawned) => &spawned.kept,
+            Process::Spawned(spawned) => Some(&spawned.kept),
         }
     }
 
@@ -331,7 +358,9 @@ impl Watched {
     async fn watch(mut self, process: &Process<'_>, ongoing: &Ongoing) -> Ran {
         let started = Instant::now();
         // What somebody else did before is not this run's.
-        process.kept().take_blocked();
+        if let Some(kept) = process.kept() {
+            kept.take_blocked();
+        }
         let mut ended = None;
         let mut over_before_stop = false;
         let mut state = State::Running {
@@ -365,8 +394,10 @@ impl Watched {
                 biased;
                 line = next_line(&mut self.events) => {
                     // What was refused before this was said has been told by now, and is to be heard first.
-                    process.kept().caught_up().await;
-                    self.hear_refusals(process.kept());
+                    if let Some(kept) = process.kept() {
+                        kept.caught_up().await;
+                        self.hear_refusals(kept);
+                    }
                     if let Some(event) = self.hear(line, process.kept(), ongoing) {
                         return event;
                     }
@@ -427,8 +458,9 @@ impl Watched {
     }
 
     /// Of the files that could not be had, those that the sandbox has something against.
-    fn note_files(&mut self, kept: &Kept, record: &Record) {
-        let (RunEvent::FilesRefused { files, more }, Some(granted)) = (&record.e, kept.granted()) else {
+    fn note_files(&mut self, kept: Option<&Kept>, record: &Record) {
+        let granted = kept.and_then(Kept::granted);
+        let (RunEvent::FilesRefused { files, more }, Some(granted)) = (&record.e, granted) else {
             return;
         };
         let example = self.log.unfinished().last().map(|example| example.id.as_str());
@@ -442,7 +474,12 @@ impl Watched {
     }
 
     /// Takes a line of the events pipe; some are events for the machine, too.
-    fn hear(&mut self, line: Result<Option<Vec<u8>>, LineError>, kept: &Kept, ongoing: &Ongoing) -> Option<Event> {
+    fn hear(
+        &mut self,
+        line: Result<Option<Vec<u8>>, LineError>,
+        kept: Option<&Kept>,
+        ongoing: &Ongoing,
+    ) -> Option<Event> {
         match line {
             Ok(Some(line)) => match serde_json::from_slice::<Record>(&line) {
                 Ok(record) => {

@@ -40,11 +40,12 @@ impl Lease {
         })
     }
 
-    /// The run is over. A zygote that was replaced during it has no other user any more.
+    /// The run is over. A zygote that was replaced during it ends with its last user.
     pub(super) async fn give_back(self, warm: &Shared) {
-        let current = warm.lock().await.booted().and_then(|booted| booted.zygote.clone());
-        if current.is_none_or(|current| !Arc::ptr_eq(&current, &self.zygote)) {
-            self.worker.end_fork(self.zygote.pid()).await;
+        // Nobody takes a new lease of it then.
+        let _warm = warm.lock().await;
+        if let Some(zygote) = Arc::into_inner(self.zygote) {
+            self.worker.end_fork(zygote.pid()).await;
         }
     }
 }

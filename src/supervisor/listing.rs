@@ -1,13 +1,15 @@
 //! What a selection holds, told by loading it in a process that runs nothing and is thrown away.
 
 use serde::Serialize;
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::Supervisor;
 use super::call::RunArguments;
+use super::runs::Over;
 use crate::error::{Error, Kind, Result};
-use crate::reading::check_cursor;
-use crate::reading::page::{Cursor, List, Since};
+use crate::reading::page::{self, Cursor, List, Since};
+use crate::reading::{check_cursor, check_list};
 use crate::run::outcome::Outcome;
 use crate::run::paths::selector;
 use crate::run::report::Report;
@@ -74,27 +76,36 @@ pub(super) async fn list(
         return Err(Error::new(Kind::InvalidArguments, message).hint("leave it out for the default"));
     }
     check_cursor(arguments.cursor.as_deref(), arguments.offset.is_some())?;
+    let list = page::list("spec_list", &json!([arguments.run.paths, arguments.run.example]));
+    check_list(arguments.cursor.as_deref(), &list)?;
     let run = RunArguments {
         list: true,
         aside: true,
         ..arguments.run
     };
-    let over = supervisor.served(run, &cancel).await?;
+    let over = match supervisor.beside(run.clone(), &cancel).await? {
+        Some(over) if is_whole(&over) => over,
+        _ => supervisor.served(run, &cancel).await?,
+    };
     let results = Results::of(&over.facts.log);
-    let loaded = results.whole || over.facts.verdict.outcome == Outcome::NoExamples;
-    let list = List::of(identities(&results.listed).iter().map(String::as_str));
+    let loaded = is_whole(&over);
+    let all = List::of(identities(&results.listed).iter().map(String::as_str));
     let cursor = arguments.cursor.as_deref().and_then(Cursor::parse);
-    let (start, since) = list.start(arguments.offset.unwrap_or(0), cursor.as_ref());
+    let (start, since) = all.start(arguments.offset.unwrap_or(0), cursor.as_ref());
     let examples = page(&results.listed, start, limit);
     let next = Some(start + examples.len()).filter(|next| *next < results.listed.len());
     Ok(ListReport {
         total: results.selected,
         next_offset: next,
-        next_cursor: next.map(|next| list.rows(start, next, since).cursor(next, 0).to_string()),
+        next_cursor: next.map(|next| all.rows(start, next, since).named(&list).cursor(next, 0).to_string()),
         changed: since.map(Since::told),
         examples,
         report: (!loaded).then(|| Box::new(over.report())),
     })
+}
+
+fn is_whole(over: &Over) -> bool {
+    Results::of(&over.facts.log).whole || over.facts.verdict.outcome == Outcome::NoExamples
 }
 
 /// File and description: the number in an id is another one after an edit.

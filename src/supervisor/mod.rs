@@ -4,6 +4,7 @@
 //! Invariant: runs of one supervisor never overlap; they share a test database.
 
 mod account;
+mod beside;
 pub mod board;
 pub mod booted;
 pub mod call;
@@ -21,10 +22,12 @@ pub mod listing;
 pub mod lock;
 pub mod neighbours;
 pub mod queue;
+mod readers;
 mod reading;
 pub mod results;
 pub mod rewrites;
 pub mod runs;
+mod seats;
 mod serving;
 pub mod setup;
 mod steward;
@@ -112,6 +115,33 @@ impl Supervisor {
         }
     }
 
+    /// Tells what a selection holds without waiting for the run that is under way; `None` if there is none, or if it has to be
+    /// waited for.
+    async fn beside(&self, arguments: RunArguments, cancel: &CancellationToken) -> Result<Option<Arc<Over>>> {
+        if !self.office.board.is_running() {
+            return Ok(None);
+        }
+        let asked = Moment::in_ticks();
+        let checked = self.checked(arguments).await?;
+        let ongoing = Arc::new(self.office.runs.unlisted(asked, checked.view.max_bytes));
+        let (office, listed) = (self.office.clone(), Arc::clone(&ongoing));
+        let listing = tokio::spawn(async move { beside::list(&office, &checked, &listed).await });
+        tokio::select! {
+            over = listing => Ok(over.map_err(panicked)?.map(Arc::new)),
+            () = cancel.cancelled() => {
+                ongoing.cancel.cancel();
+                Err(cancelled(None))
+            }
+        }
+    }
+
+    async fn checked(&self, arguments: RunArguments) -> Result<Checked> {
+        let site = self.site.clone();
+        let history = Arc::clone(&self.office.history);
+        let check = move || Checked::new(&site, arguments, &history);
+        spawn_blocking(check).await.map_err(panicked)?
+    }
+
     /// Runs what was named several times, to see what fails only now and then, and why.
     ///
     /// # Errors
@@ -152,12 +182,7 @@ impl Supervisor {
             return Ok(same);
         }
         let asked = Moment::in_ticks();
-        let site = self.site.clone();
-        let given = arguments.clone();
-        let history = Arc::clone(&self.office.history);
-        let checked = spawn_blocking(move || Checked::new(&site, given, &history))
-            .await
-            .map_err(panicked)??;
+        let checked = self.checked(arguments.clone()).await?;
         let ongoing = self.office.runs.open(&arguments, asked, checked.view.max_bytes);
         let queued = Queued {
             checked,
@@ -265,8 +290,9 @@ impl Supervisor {
     /// # Errors
     /// The app can't be booted or reloaded; there is nothing of that name; `cancelled`.
     pub async fn read(&self, question: Question, cancel: CancellationToken) -> Result<Value> {
+        let over = cancel.clone();
         self.aside(cancel, |office, setup| async move {
-            reading::read(&office, &setup, question).await
+            reading::read(&office, &setup, question, &over).await
         })
         .await
     }

@@ -1,25 +1,28 @@
 //! Questions about the app: answered by a reader, whatever runs meanwhile.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use regex::Regex;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
+use tokio_util::sync::CancellationToken;
 
+use super::readers::Asking;
+use super::serving::cancelled;
 use super::setup::Setup;
 use super::steward::Office;
 use super::unbooted;
 use super::warm::{self, Problem};
 use crate::error::{Error, Kind, Result};
-use crate::reading::{Question, budget};
+use crate::reading::{Question, budget, page};
 use crate::run::advice;
 use crate::run::outcome::Outcome;
 use crate::run::output::Capture;
 use crate::run::paths::Paths;
 use crate::worker::Broken;
 use crate::worker::protocol::Failure;
-use crate::worker::reader::{Reader, Unread};
+use crate::worker::reader::Unread;
 
 /// How long an answer may take, once the app is warm. Nothing of the app is run for it: what takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -28,9 +31,15 @@ const LIMIT: Duration = Duration::from_secs(30);
 const TRIES: u32 = 3;
 
 /// What the app says of itself at this moment, within the size of an answer. Boots and reloads it as the files call for.
-pub(super) async fn read(office: &Office, setup: &Setup, question: Question) -> Result<Value> {
+pub(super) async fn read(
+    office: &Office,
+    setup: &Setup,
+    question: Question,
+    cancel: &CancellationToken,
+) -> Result<Value> {
     let arguments = question.arguments(&setup.config);
-    let told = match ask(office, setup, &question, &arguments).await {
+    let list = question.list();
+    let told = match ask(office, setup, &question, &arguments, cancel).await {
         Ok(told) => told,
         Err(error) => {
             let root = setup.project.root.clone();
@@ -38,27 +47,43 @@ pub(super) async fn read(office: &Office, setup: &Setup, question: Question) -> 
             unasked.await.map_err(super::panicked)??
         }
     };
-    Ok(budget::within(told, setup.config.max_result_bytes))
+    Ok(budget::within(page::of(told, &list), setup.config.max_result_bytes))
 }
 
-async fn ask(office: &Office, setup: &Setup, question: &Question, arguments: &Value) -> Result<Value> {
+/// One that hangs is ended when its time is over, when its caller is gone, or, after a while, when others wait.
+async fn ask(
+    office: &Office,
+    setup: &Setup,
+    question: &Question,
+    arguments: &Value,
+    cancel: &CancellationToken,
+) -> Result<Value> {
     let paths = Paths::new(&setup.project.root, std::env::home_dir());
+    let seat = office.seats.take().await;
     let mut lost = String::new();
     for _ in 0..TRIES {
-        let reader = reader(office, setup).await.map_err(|problem| unfit(&problem, &paths))?;
+        let asking = reader(office, setup).await.map_err(|problem| unfit(&problem, &paths))?;
         let asked = Instant::now();
-        match reader.read(question.what, arguments.clone(), LIMIT).await {
-            Ok(result) => return Ok(result),
-            Err(Unread::Lost(cause)) => lost = cause,
-            Err(Unread::Refused { code, message, hint }) => return Err(refused(&code, message, hint)),
-            Err(Unread::Failed(failure)) => return Err(failed(&failure, &paths)),
+        seat.asked();
+        let read = tokio::select! {
+            biased;
+            read = asking.reader.read(question.what, arguments.clone(), LIMIT) => read,
+            () = seat.wanted() => Err(Unread::Lost("others waited".to_owned())),
+            () = cancel.cancelled() => Err(Unread::Lost("nobody waited".to_owned())),
+        };
+        lost = match read {
+            Err(Unread::Lost(cause)) => cause,
+            answered => {
+                asking.give_back();
+                return answered.map_err(|unread| unanswered(unread, &paths));
+            }
+        };
+        asking.end();
+        if cancel.is_cancelled() {
+            return Err(cancelled());
         }
-        give_up(office, &reader).await;
-        if asked.elapsed() >= LIMIT {
-            return Err(
-                Error::new(Kind::ReadTimedOut, format!("no answer within {} s", LIMIT.as_secs()))
-                    .hint("something that Rails asks for its structure hangs, such as a database that does not answer"),
-            );
+        if asked.elapsed() >= LIMIT || seat.is_wanted() {
+            return Err(timed_out(asked.elapsed()));
         }
     }
     Err(Error::internal(format!("the process that reads the app was lost: {lost}")).hint("call again"))
@@ -67,11 +92,12 @@ async fn ask(office: &Office, setup: &Setup, question: &Question, arguments: &Va
 /// Boots the app if it has to be, and makes it fresh.
 pub(super) async fn boot(office: &Office, setup: &Setup) -> Result<()> {
     let paths = Paths::new(&setup.project.root, std::env::home_dir());
-    reader(office, setup).await.map_err(|problem| unfit(&problem, &paths))?;
+    let asking = reader(office, setup).await.map_err(|problem| unfit(&problem, &paths))?;
+    asking.give_back();
     Ok(())
 }
 
-async fn reader(office: &Office, setup: &Setup) -> std::result::Result<Arc<Reader>, Problem> {
+async fn reader(office: &Office, setup: &Setup) -> std::result::Result<Asking, Problem> {
     let mut warm = office.warm.lock().await;
     office.board.looking();
     let reader = warm::reader(&mut warm, setup).await;
@@ -83,11 +109,17 @@ async fn reader(office: &Office, setup: &Setup) -> std::result::Result<Arc<Reade
     reader.map(|(_, reader)| reader)
 }
 
-async fn give_up(office: &Office, reader: &Arc<Reader>) {
-    let mut warm = office.warm.lock().await;
-    if let Some(booted) = warm.booted_mut() {
-        booted.give_up_reader(reader).await;
+fn unanswered(unread: Unread, paths: &Paths) -> Error {
+    match unread {
+        Unread::Refused { code, message, hint } => refused(&code, message, hint),
+        Unread::Failed(failure) => failed(&failure, paths),
+        Unread::Lost(cause) => Error::internal(cause),
     }
+}
+
+fn timed_out(after: Duration) -> Error {
+    Error::new(Kind::ReadTimedOut, format!("no answer within {} s", after.as_secs()))
+        .hint("something that Rails asks for its structure hangs, such as a database that does not answer")
 }
 
 /// There is no app that could be asked.

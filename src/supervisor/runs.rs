@@ -313,6 +313,13 @@ impl Runs {
         ongoing
     }
 
+    /// One that nobody else is to find.
+    pub(super) fn unlisted(&self, asked: Moment, max_bytes: usize) -> Ongoing {
+        let mut known = lock(&self.0);
+        known.ids += 1;
+        Ongoing::new(RunId(known.ids), asked, max_bytes)
+    }
+
     /// Nobody finds it as ongoing any more; what became of it is kept, unless it was a list.
     fn close(&self, ongoing: &Arc<Ongoing>, end: &End) {
         let mut known = lock(&self.0);

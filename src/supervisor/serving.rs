@@ -39,14 +39,7 @@ impl<'a> Serving<'a> {
     }
 
     pub(super) fn wanted(&self, crashes: u32) -> Wanted<'a> {
-        let checked = &self.call.checked;
-        Wanted {
-            fork: checked.fork,
-            coverage: checked.coverage.is_some(),
-            config: &checked.setup.config,
-            crashes,
-            macos: cfg!(target_os = "macos"),
-        }
+        wanted(&self.call.checked, crashes)
     }
 
     /// `ask_tables` as in [`RunRequest`].
@@ -109,6 +102,16 @@ impl<'a> Serving<'a> {
     }
 }
 
+pub(super) fn wanted(checked: &Checked, crashes: u32) -> Wanted<'_> {
+    Wanted {
+        fork: checked.fork,
+        coverage: checked.coverage.is_some(),
+        config: &checked.setup.config,
+        crashes,
+        macos: cfg!(target_os = "macos"),
+    }
+}
+
 /// The caller took the call back before anything of it ran.
 pub(super) fn cancelled() -> Error {
     Error::new(Kind::Cancelled, "the call was cancelled before it ran")
@@ -146,6 +149,7 @@ pub(super) fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunReques
         max_file_bytes: call.limits.file,
         notice_refusals: call.setup.config.sandbox.mode != SandboxMode::Off,
         ask_tables: false,
+        read_only: false,
     }
 }
 

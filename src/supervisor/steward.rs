@@ -19,6 +19,7 @@ use super::lease::Lease;
 use super::lock::Locks;
 use super::queue::Queue;
 use super::runs::{Over, Runs};
+use super::seats::Seats;
 use super::serving::{self, Serving, cancelled};
 use super::setup::{Setup, Site};
 use super::warm::{self, Problem, Shared, Warm};
@@ -57,6 +58,7 @@ pub(super) struct Office {
     pub(super) board: Board,
     pub(super) journal: Journal,
     pub(super) warm: Shared,
+    pub(super) seats: Seats,
     pub(super) demand: Demand,
     /// Somebody else has looked after the tree: other files may count now.
     pub(super) looked_after: Arc<Notify>,

@@ -17,6 +17,7 @@ use super::cut::{Cut, Files, cut};
 use super::demand::Demand;
 use super::lease::Lease;
 use super::lock::{Locks, Taken};
+use super::readers::{Asking, Idle};
 use super::rewrites::{Changed, Rewrites};
 use super::setup::{Settings, Setup};
 use crate::config;
@@ -28,7 +29,6 @@ use crate::run::outcome::Outcome;
 use crate::run::paths::Paths;
 use crate::worker::freshness::{Effect, Watch};
 use crate::worker::protocol::{Failure, Ready, Reloaded};
-use crate::worker::reader::Reader;
 use crate::worker::zygote::Zygote;
 use crate::worker::{Broken, Worker};
 
@@ -229,7 +229,7 @@ async fn replaced(warm: &Shared, generation: (u64, u64)) {
 
 /// A reader of an app that is no older than the files on disk at this moment. Leaves the test helper, the databases and
 /// the run under way alone.
-pub(super) async fn reader(warm: &mut Warm, setup: &Setup) -> std::result::Result<(Prepared, Arc<Reader>), Problem> {
+pub(super) async fn reader(warm: &mut Warm, setup: &Setup) -> std::result::Result<(Prepared, Asking), Problem> {
     let mut prepared = Prepared::default();
     let reader = match warm.fresh(setup, &mut prepared).await {
         Ok(_) => warm.reader().await,
@@ -242,6 +242,13 @@ pub(super) async fn reader(warm: &mut Warm, setup: &Setup) -> std::result::Resul
 }
 
 impl Warm {
+    /// Made as fresh as the files, if that can be; and what is left to do then.
+    pub(super) async fn freshened(&mut self, setup: &Setup) -> (Prepared, Option<Effect>) {
+        let mut prepared = Prepared::default();
+        let effect = self.fresh(setup, &mut prepared).await.ok();
+        (prepared, effect)
+    }
+
     pub(super) fn new(demand: Demand) -> Warm {
         Warm {
             demand,
@@ -295,8 +302,8 @@ impl Warm {
         Ok(Effect::NewZygote)
     }
 
-    async fn reader(&mut self) -> std::result::Result<Arc<Reader>, Failed> {
-        let booted = self.booted.as_mut().expect("a fresh tree is booted");
+    async fn reader(&mut self) -> std::result::Result<Asking, Failed> {
+        let booted = self.booted.as_ref().expect("a fresh tree is booted");
         let reader = booted.reader().await;
         reader.map_err(|broken| (Outcome::BootFailed, broken))
     }
@@ -516,7 +523,7 @@ impl Warm {
             baseline,
             zygote: None,
             framework: None,
-            reader: None,
+            readers: Idle::default(),
             rewritten: own,
             crashes: 0,
             pending: Effect::NewZygote,
@@ -526,7 +533,7 @@ impl Warm {
     async fn reload(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), Failed> {
         let Some(booted) = &mut self.booted else { return Ok(()) };
         booted.drop_zygote().await;
-        booted.drop_reader().await;
+        booted.drop_readers().await;
         let started = Instant::now();
         if !booted.worker.alive().await {
             return self.boot_instead(setup, prepared).await;
@@ -562,12 +569,7 @@ impl Warm {
             }
             // A boot loads the changed code just as well.
             Err(_) if !booted.worker.alive().await => self.boot_instead(setup, prepared).await,
-            // Half of the app may be loaded: nothing may ever be answered from it.
-            Err(broken) => {
-                self.gone = Some("rebooted: the last reload failed".to_owned());
-                self.retire().await;
-                Err((Outcome::ReloadFailed, broken))
-            }
+            Err(_) => self.boot_after_reload(setup, prepared).await,
         }
     }
 
@@ -575,6 +577,18 @@ impl Warm {
     async fn boot_instead(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), Failed> {
         prepared.trigger = Some("rebooted: the worker did not answer".to_owned());
         self.boot(setup, prepared).await
+    }
+
+    /// Half of the app may be loaded: nothing may ever be answered from it. And what failed may have been code that is not
+    /// there any more, since Rails asks the classes that it lets go of. A boot knows the files as they are only.
+    async fn boot_after_reload(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), Failed> {
+        let trigger = "rebooted: the last reload failed";
+        prepared.trigger = Some(trigger.to_owned());
+        let booted = self.boot(setup, prepared).await;
+        booted.map_err(|(_, broken)| {
+            self.gone = Some(trigger.to_owned());
+            (Outcome::ReloadFailed, broken)
+        })
     }
 
     async fn install(&mut self, zygote: Zygote, setup: &Setup, since: Moment) {

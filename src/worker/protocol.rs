@@ -89,6 +89,13 @@ pub struct RunRequest {
     pub notice_refusals: bool,
     /// Whether a fork shall run only if the tables of the databases are those that its code has seen.
     pub ask_tables: bool,
+    /// Whether databases shall take nothing but questions.
+    #[serde(skip_serializing_if = "is_false")]
+    pub read_only: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Tests of a file: those at the lines, those of the name, or all if there is neither.

@@ -119,6 +119,98 @@ fn a_reader_that_is_lost_is_replaced() {
     server.stop();
 }
 
+/// Writes that it hangs, and does.
+const HANGING: &str = r#"
+class Hanging < ApplicationRecord
+  def self.validators
+    File.write(Rails.root.join("tmp/hanging.txt"), ".", mode: "a")
+    sleep
+  end
+end
+"#;
+
+fn hanging(app: &App) -> usize {
+    std::fs::read(app.path("tmp/hanging.txt")).map_or(0, |marks| marks.len())
+}
+
+fn readers(server: &Server) -> usize {
+    let processes = server.processes();
+    let readers = processes
+        .iter()
+        .filter(|one| one.command.starts_with("coatepec reader"));
+    readers.count()
+}
+
+/// Nor does one whose caller is gone keep a process.
+#[test]
+fn a_question_that_hangs_keeps_no_other_waiting() {
+    let app = App::copy();
+    app.write("app/models/hanging.rb", HANGING);
+    let server = app.server();
+    let hang = || server.call("rails_model", json!({"name": "Hanging"}));
+    let first = hang();
+    eventually("it hangs", || (hanging(&app) == 1).then_some(()));
+    assert!(has_text(&routes(&server), "widgets"));
+    assert!(first.is_unanswered());
+    server.cancel(&first);
+    eventually("its process is gone", || (readers(&server) == 1).then_some(()));
+    // When all processes hang, one of them makes room.
+    let all: Vec<_> = (0..4).map(|_| hang()).collect();
+    eventually("all hang", || (hanging(&app) == 5).then_some(()));
+    assert!(has_text(&routes(&server), "widgets"));
+    eventually("one has left", || all.iter().find(|call| !call.is_unanswered()));
+    all.iter().for_each(|call| server.cancel(call));
+    assert_eq!(server.run([SPEC])["outcome"], "passed");
+    server.stop();
+}
+
+/// Rails asks the classes that it lets go of for their names.
+#[test]
+fn a_class_that_can_not_be_let_go_of_is_forgotten_by_a_boot_within_the_call() {
+    let app = App::copy();
+    let server = app.server();
+    let hostile = "class Hostile < ApplicationRecord\n  def self.name = raise(\"nameless\")\nend\n";
+    for mended in [None, Some("class Hostile < ApplicationRecord\nend\n")] {
+        app.write("app/models/hostile.rb", hostile);
+        assert!(has_text(&routes(&server), "widgets"));
+        match mended {
+            Some(text) => app.write("app/models/hostile.rb", text),
+            None => app.remove("app/models/hostile.rb"),
+        }
+        assert!(has_text(&routes(&server), "widgets"), "at once");
+        assert!(has_text(&server.status()["last_trigger"], "the last reload failed"));
+    }
+    server.stop();
+}
+
+#[test]
+fn a_list_of_examples_waits_for_no_run_unless_a_file_writes_as_it_is_loaded() {
+    let app = App::copy();
+    app.write(
+        "spec/models/writing_spec.rb",
+        "Tag.create!(label: \"loaded\")\nRSpec.describe(Tag) { it(\"is\") { expect(Tag.count).to be >= 0 } }\n",
+    );
+    let server = app.server();
+    let list = |path: &str| server.call("rails_spec_list", json!({ "paths": [path] }));
+    let held = Held::hold(&app, &server);
+    let listed = list(SPEC).wait().success(&json!({}));
+    assert!(
+        listed["total"].as_u64().unwrap() > 0 && listed.get("report").is_none(),
+        "{listed}"
+    );
+    assert!(held.is_under_way());
+    let writing = list("spec/models/writing_spec.rb");
+    let report = held.release(&app, &server);
+    assert_eq!(report["outcome"], "passed", "{report}");
+    let writing = writing.wait().success(&json!({}));
+    assert_eq!(
+        (&writing["total"], writing.get("report")),
+        (&json!(1), None),
+        "{writing}"
+    );
+    server.stop();
+}
+
 #[test]
 fn an_app_that_can_not_be_asked_says_why_until_it_is_mended() {
     let app = App::copy();

@@ -753,6 +753,7 @@ fn asked() -> Vec<(&'static str, Vec<Question>)> {
             max_file_bytes: 4 << 30,
             notice_refusals: true,
             ask_tables: true,
+            read_only: false,
         })
     };
     let zygote = Ask::Zygote {

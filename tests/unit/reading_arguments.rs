@@ -8,6 +8,7 @@ use coatepec::reading::check::Check;
 use coatepec::reading::controller::Controller;
 use coatepec::reading::job::Job;
 use coatepec::reading::model::Model;
+use coatepec::reading::page;
 use coatepec::reading::routes::Routes;
 use coatepec::reading::schema::Schema;
 use coatepec::reading::{Arguments, Question};
@@ -76,9 +77,39 @@ fn numbers_are_in_range_and_texts_are_not_too_long() {
     accepted::<Routes>(json!({"query": "ü".repeat(100), "limit": 200, "offset": 1_000_000}));
 }
 
+/// As the page before gave it.
+fn cursor(tool: &str, arguments: &Value) -> String {
+    format!("100.{}.0123abcd.89abcdef", page::list(tool, arguments))
+}
+
+/// It would be taken for one of a list that has changed.
+#[test]
+fn a_cursor_is_good_for_its_own_list_only() {
+    let of_query = cursor("routes", &json!({"query": "widgets", "limit": 7}));
+    accepted::<Routes>(json!({"query": "widgets", "cursor": of_query, "limit": 5}));
+    refused::<Routes>(json!({"cursor": of_query}), "cursor");
+    refused::<Routes>(json!({"query": "makers", "cursor": of_query}), "cursor");
+    refused::<Routes>(
+        json!({"query": "widgets", "engines": "only", "cursor": of_query}),
+        "cursor",
+    );
+    refused::<Model>(json!({"query": "widgets", "cursor": of_query}), "cursor");
+    refused::<Check>(json!({"cursor": cursor("routes", &json!({}))}), "cursor");
+}
+
+#[test]
+fn a_verb_is_one_of_http() {
+    for verb in ["GET", "delete", "Patch", "PROPFIND"] {
+        accepted::<Routes>(json!({"verb": verb}));
+    }
+    for verb in ["FETCH", "", "GET ", "GET|POST", "*"] {
+        refused::<Routes>(json!({"verb": verb}), "verb");
+    }
+}
+
 #[test]
 fn a_cursor_is_as_a_page_gave_it_and_stands_alone() {
-    let good = "100.0123abcd.89abcdef.00000000";
+    let good = cursor("routes", &json!({}));
     accepted::<Routes>(json!({"cursor": good, "limit": 5}));
     let odd = [
         "",
@@ -88,10 +119,11 @@ fn a_cursor_is_as_a_page_gave_it_and_stands_alone() {
         "-1.0123abcd",
         "1.0123abc",
         "1.0123abcg",
+        "1.0123abcd",
         "1.0123abcd.",
         "1000001.0123abcd",
         "1.0123abcd.1.2.3.4",
-        "1.0123abcd.89abcdef.89abcdef.89abcdef.89abcdef",
+        "1.0123abcd.89abcdef.89abcdef.89abcdef.89abcdef.89abcdef",
     ];
     for cursor in odd.map(str::to_owned).into_iter().chain(["9".repeat(10_000)]) {
         refused::<Routes>(json!({"cursor": cursor}), "cursor");

@@ -228,7 +228,7 @@ fn what_a_cursor_is_made_of_is_not_told_and_follows_the_end_of_the_page() {
         let keys: Vec<String> = (0..rows).map(|at| format!("{at:08x}")).collect();
         let mut page = json!({
             "rows": (0..rows).map(|at| json!([at, "x".repeat(50)])).collect::<Vec<_>>(),
-            "matched": rows + usize::from(more), "page": {"revision": "abcdef01", "keys": keys, "since": "moved"},
+            "matched": rows + usize::from(more), "page": {"list": "0123abcd", "revision": "abcdef01", "keys": keys, "since": "moved"},
         });
         if more {
             page["next_offset"] = rows.into();
@@ -236,7 +236,7 @@ fn what_a_cursor_is_made_of_is_not_told_and_follows_the_end_of_the_page() {
         within(page, 4_096)
     };
     let whole = page(5, true);
-    assert_eq!(whole["next_cursor"], "5.abcdef01.00000004.00000003.00000002");
+    assert_eq!(whole["next_cursor"], "5.0123abcd.abcdef01.00000004.00000003.00000002");
     assert!(
         whole["changed"].as_str().unwrap().starts_with("the list changed"),
         "{whole}"
@@ -245,7 +245,12 @@ fn what_a_cursor_is_made_of_is_not_told_and_follows_the_end_of_the_page() {
     let cut = page(200, false);
     let kept = cut["rows"].as_array().unwrap().len();
     assert_eq!(cut["next_offset"], kept);
-    let last = format!("{kept}.abcdef01.{:08x}.{:08x}.{:08x}", kept - 1, kept - 2, kept - 3);
+    let last = format!(
+        "{kept}.0123abcd.abcdef01.{:08x}.{:08x}.{:08x}",
+        kept - 1,
+        kept - 2,
+        kept - 3
+    );
     assert_eq!(cut["next_cursor"], last);
 }
 

@@ -11,7 +11,7 @@ fn list(letters: &str) -> List {
 
 /// The page of `later` that follows the first one of `before`.
 fn second(before: &str, later: &str) -> (String, Option<Since>) {
-    let cursor = list(before).rows(0, LIMIT, None).cursor(LIMIT, 0);
+    let cursor = list(before).rows(0, LIMIT, None).named("0123abcd").cursor(LIMIT, 0);
     let cursor = Cursor::parse(&cursor.to_string()).expect("it is read as it is written");
     let (start, since) = list(later).start(0, Some(&cursor));
     (later.chars().skip(start).take(LIMIT).collect(), since)
@@ -60,6 +60,7 @@ fn a_page_that_ends_earlier_has_the_cursor_of_its_end() {
 #[test]
 fn keys_are_those_of_the_ruby_side() {
     // `Digest::SHA256.hexdigest("\"widgets\"\n")[0, 8]`, and of that the same again.
-    let cursor = List::of(["widgets"].into_iter()).rows(0, 1, None).cursor(1, 0);
-    assert_eq!(cursor.to_string(), "1.96936b37.7aed6b48");
+    let cursor = List::of(["widgets"].into_iter()).rows(0, 1, None);
+    let cursor = cursor.named("0123abcd").cursor(1, 0);
+    assert_eq!(cursor.to_string(), "1.0123abcd.96936b37.7aed6b48");
 }
