@@ -372,6 +372,7 @@ pub(super) fn all() -> Vec<Tool> {
                     ("next_offset", "integer"),
                     ("next_cursor", "string"),
                     ("changed", "string"),
+                    ("files", "array"),
                 ]),
             ),
             reads_only("List specs"),

@@ -132,6 +132,18 @@ impl Checked {
     pub fn root(&self) -> &PathBuf {
         &self.setup.project.root
     }
+
+    /// Each once, in their order.
+    pub fn files(&self) -> Vec<String> {
+        if !self.arguments.beside.is_empty() {
+            return self.arguments.beside.clone();
+        }
+        let selectors = self.selection.selectors.iter();
+        let mut files: Vec<String> = selectors.map(|selector| selector.path.clone()).collect();
+        // What is named in several ways comes in a row.
+        files.dedup();
+        files
+    }
 }
 
 fn limits(config: &Config, arguments: &RunArguments) -> Result<Limits> {

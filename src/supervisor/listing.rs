@@ -47,6 +47,9 @@ pub struct ListReport {
     /// Why the selection could not be loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<Box<Report>>,
+    /// Which files those are: what can be told of them without loading any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -85,10 +88,15 @@ pub(super) async fn list(
     };
     let over = match supervisor.beside(run.clone(), &cancel).await? {
         Some(over) if is_whole(&over) => over,
-        _ => supervisor.served(run, &cancel).await?,
+        _ => supervisor.served(run.clone(), &cancel).await?,
     };
     let results = Results::of(&over.facts.log);
     let loaded = is_whole(&over);
+    let files = if loaded {
+        Vec::new()
+    } else {
+        supervisor.checked(run).await?.files()
+    };
     let all = List::of(identities(&results.listed).iter().map(String::as_str));
     let cursor = arguments.cursor.as_deref().and_then(Cursor::parse);
     let (start, since) = all.start(arguments.offset.unwrap_or(0), cursor.as_ref());
@@ -100,6 +108,7 @@ pub(super) async fn list(
         next_cursor: next.map(|next| all.rows(start, next, since).named(&list).cursor(next, 0).to_string()),
         changed: since.map(Since::told),
         examples,
+        files: files.into_iter().take(most).collect(),
         report: (!loaded).then(|| Box::new(over.report())),
     })
 }

@@ -136,7 +136,7 @@ pub(super) fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunReques
             .iter()
             .map(crate::project::Selector::to_argument)
             .collect(),
-        files: files(call),
+        files: call.files(),
         chosen: call.selection.selectors.iter().map(chosen).collect(),
         directories: directories(call),
         named: call.arguments.paths.clone(),
@@ -151,22 +151,6 @@ pub(super) fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunReques
         ask_tables: false,
         read_only: false,
     }
-}
-
-/// Each once, in their order.
-fn files(call: &Checked) -> Vec<String> {
-    if !call.arguments.beside.is_empty() {
-        return call.arguments.beside.clone();
-    }
-    let mut files: Vec<String> = call
-        .selection
-        .selectors
-        .iter()
-        .map(|selector| selector.path.clone())
-        .collect();
-    // What is named in several ways comes in a row.
-    files.dedup();
-    files
 }
 
 fn chosen(selector: &Selector) -> Chosen {

@@ -243,6 +243,9 @@ fn the_schema_of_an_app_that_does_not_boot_comes_from_its_files() {
         "config/initializers/broken.rb",
         "raise \"out of order: #{Object.new.inspect}\"\n",
     );
+    let listed = server.ask("rails_spec_list", json!({"paths": ["spec/services"]}));
+    assert_eq!(listed["report"]["outcome"], "boot_failed", "{listed}");
+    assert!(has_text(&listed["files"], SPEC), "{listed}");
     let tool = "rails_schema";
     let told = server.call(tool, json!({"table": "makers"})).wait();
     let told = told.success(&server.tool(tool)["outputSchema"]);

@@ -105,7 +105,7 @@ fn controller_and_verb_narrow_it_down() {
         (&json!(0), &json!("did you mean `pages`?"))
     );
     let none = routes(&server, json!({"controller": "billing/invoices"}));
-    assert_eq!(none["hint"], "`engines: \"include\"` has 6 that match", "{none}");
+    assert_eq!(none["hint"], "`engines: \"include\"` has 8 that match", "{none}");
     server.stop();
 }
 

@@ -479,13 +479,24 @@ class NamesTest < Minitest::Test
     assert_equal("WidgetsController", ask("controller", name: "widgets_controller")[:name])
   end
 
+  # It is compared with the names of what is there, and reaches no query.
+  def test_a_table_of_any_name_is_never_asked_for
+    tables = ["widgets; DROP TABLE widgets", "widgets'--", "wid%", "A" * 200, "💎", "widgets\"", "pg_catalog.pg_class"]
+    ran, queries = watched { tables.each { |name| assert_equal("table_not_found", refused("schema", table: name).code) } }
+    assert_equal([], ran)
+    assert_equal([], queries.select { |sql| tables.any? { |name| sql.include?(name) } })
+  end
+
   # Of no question, whatever it tells.
   def test_no_rows_are_read
     names = ask("model")[:models].map { |row| row[:name] }
     _ran, queries = watched do
       names.each_slice(20) { |slice| ask("model", names: slice, fields: FIELDS) }
       ask("schema", detail: "full")
-      ask("job")
+      ask("job")[:classes].each { |row| ask("job", name: row[:name]) }
+      ask("routes", engines: "include")
+      ask("controller", name: "widgets")
+      ask("check", limit: 200)
     end
     refute_empty(queries)
     tables = ask("schema", detail: "names")[:tables].map { |name| name.split(".").last }
@@ -496,7 +507,7 @@ class NamesTest < Minitest::Test
   private
 
   def refuse_all(name)
-    %w[model job].each { |what| refused(what, name: name) }
+    %w[model job controller].each { |what| refused(what, name: name) }
     ask("model", names: [name, name.reverse])
   rescue Coatepec::Reading::Refused
     nil
