@@ -92,8 +92,7 @@ impl Arguments for Routes {
 
 /// Any other would be answered with the routes that take every verb.
 fn check_verb(verb: &str) -> Result<()> {
-    let known = |known: &&str| known.eq_ignore_ascii_case(verb);
-    if VERBS.iter().chain(RARE_VERBS).any(|one| known(&one)) {
+    if VERBS.iter().chain(RARE_VERBS).any(|one| one.eq_ignore_ascii_case(verb)) {
         return Ok(());
     }
     let hint = format!("one of {}, or one of WebDAV's", VERBS.join(", "));

@@ -30,14 +30,14 @@ impl Idle {
         }
     }
 
-    /// `Err` with one that is not needed.
-    fn keep(&self, reader: Reader) -> Result<(), Reader> {
+    /// Gives back one that is not needed.
+    fn keep(&self, reader: Reader) -> Option<Reader> {
         match &mut *self.kept() {
             Kept::Open(kept @ None) => {
                 *kept = Some(reader);
-                Ok(())
+                None
             }
-            _ => Err(reader),
+            _ => Some(reader),
         }
     }
 
@@ -67,7 +67,7 @@ impl Asking {
     /// It has answered, and may be asked again.
     pub(super) fn give_back(self) {
         let Asking { reader, worker, idle } = self;
-        if let Err(reader) = idle.keep(reader) {
+        if let Some(reader) = idle.keep(reader) {
             Asking { reader, worker, idle }.end();
         }
     }
