@@ -2,6 +2,7 @@
 
 pub mod advice;
 pub mod blocked;
+pub mod cause;
 pub mod command;
 pub mod coverage;
 pub mod denylist;

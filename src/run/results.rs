@@ -45,10 +45,10 @@ impl Results {
             id: selector(&example.identity.id),
             description: example.identity.description.clone(),
             status: example.end.as_ref().map(|end| end.status),
-            message: example.end.as_ref().and_then(|end| {
-                let text = end.failure.as_ref()?.message.trim();
-                Some(super::output::clip(text, MESSAGE).0)
-            }),
+            message: example
+                .end
+                .as_ref()
+                .and_then(|end| Some(clipped(end.failure.as_ref()?.message.trim()))),
         });
         Results {
             seed: log.started.as_ref().and_then(|started| started.seed),
@@ -59,6 +59,10 @@ impl Results {
             whole: log.finished.is_some_and(|finish| finish.outside == 0 && !finish.quit),
         }
     }
+}
+
+pub(super) fn clipped(message: &str) -> String {
+    super::output::clip(message, MESSAGE).0
 }
 
 /// Whether a run of this outcome says something of its examples.

@@ -13,8 +13,10 @@ use crate::config::IncludeStdout;
 use crate::error::{Error, Kind, Result};
 use crate::project::Framework;
 use crate::run::TIMEOUT_SECONDS;
-use crate::run::flaky::{Bisect, Rounds, Tally};
+use crate::run::cause::{self, Answer, Became, BisectReport, Stop, Trial, Tried, Tries};
+use crate::run::flaky::{self, Rounds, Tally};
 use crate::run::outcome::Outcome;
+use crate::run::paths::selector;
 use crate::run::report::Report;
 use crate::run::results::{self, Results};
 
@@ -22,9 +24,6 @@ use crate::run::results::{self, Results};
 pub const ROUNDS: (u32, u32, u32) = (2, 10, 100);
 /// Seconds for all of it: the least, the default (less than any client waits for an answer) and the most.
 pub const BUDGET_SECONDS: (u64, u64, u64) = (1, 45, 900);
-
-/// Seeds that are tried for the order that was found, where its own does not give it to fewer files.
-const SEEDS: u32 = 20;
 
 /// Examples told of each kind.
 const TOLD: usize = 50;
@@ -42,13 +41,13 @@ pub struct FlakyArguments {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FlakyOutcome {
-    /// An example failed in some rounds and passed in others.
+    /// Something failed in some rounds and passed in others.
     Flaky,
     /// What failed did so in every round.
     ConsistentlyFailing,
     /// Nothing failed in any round.
     NeverFailed,
-    /// A round said nothing of its examples: `report` has why.
+    /// A round tested nothing: `report` has why.
     NotRun,
 }
 
@@ -62,7 +61,7 @@ pub enum Ended {
     Rounds,
     /// The time was used up.
     Budget,
-    /// One said nothing of its examples.
+    /// One tested nothing.
     NotRun,
 }
 
@@ -78,43 +77,14 @@ pub struct FlakyReport {
     pub consistently_failing: Vec<Tally>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bisect: Option<BisectReport>,
-    /// What a person would type to see the first inconsistent example fail.
+    /// What a person would type to see the failure that `bisect` explains, or else the first inconsistent one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Of the round that said nothing.
+    /// Of the round that tested nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<Box<Report>>,
     pub seconds: f64,
     pub budget_seconds: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Cause {
-    /// It fails after the other examples of `minimal`, and not without them.
-    Order,
-    /// With this seed it fails alone, too: what is random decides, not the others.
-    Alone,
-    /// With the same seed and the same examples it did not fail again.
-    Chance,
-    /// The time was used up before it could be told.
-    Unknown,
-}
-
-#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct BisectReport {
-    pub failure: String,
-    pub cause: Cause,
-    /// In the order they run; the last one is what fails.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub minimal: Vec<String>,
-    /// No single one of them can be left out. Otherwise the budget was used up.
-    pub complete: bool,
-    pub runs: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seed: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
 }
 
 /// One run of many.
@@ -129,11 +99,18 @@ struct Check<'a> {
     cancel: CancellationToken,
     run: RunArguments,
     until: Instant,
-    runs: u32,
+}
+
+/// The rounds of a check.
+struct Played {
+    rounds: Rounds,
+    ended: Ended,
+    /// Of the round that tested nothing.
+    idle: Option<Report>,
 }
 
 /// # Errors
-/// As of [`Supervisor::run`], and what is wrong with the numbers.
+/// As of [`Supervisor::run`], and what is wrong with the numbers or with `failure`.
 pub(super) async fn check(
     supervisor: &Supervisor,
     arguments: FlakyArguments,
@@ -142,68 +119,74 @@ pub(super) async fn check(
     let started = Instant::now();
     let planned = within("rounds", arguments.rounds, ROUNDS)?;
     let budget_seconds = within("budget_seconds", arguments.budget_seconds, BUDGET_SECONDS)?;
-    let mut check = Check {
+    needs_bisect(&arguments)?;
+    let check = Check {
         supervisor,
         cancel,
         run: quiet(arguments.run),
         until: started + Duration::from_secs(budget_seconds),
-        runs: 0,
     };
-    let mut rounds = Rounds::default();
-    let mut first_failing: Option<Served> = None;
-    let mut ended = Ended::Rounds;
-    while rounds.rounds < planned {
-        let served = match rounds.rounds {
-            0 => Some(check.run(check.run.clone()).await?),
-            _ => check.within_budget(check.run.clone()).await?,
-        };
-        let Some(served) = served else {
-            ended = Ended::Budget;
-            break;
-        };
-        if !results::tells_of_examples(served.report.outcome) {
-            return Ok(not_run(served, &rounds, planned, budget_seconds, started));
-        }
-        rounds.add(&served.results);
-        let of_interest = |served: &Served| {
-            served.results.examples.iter().any(|example| {
-                example.failed() && arguments.failure.as_ref().is_none_or(|failure| *failure == example.id)
-            })
-        };
-        if first_failing.is_none() && of_interest(&served) {
-            first_failing = Some(served);
-        }
-        if rounds.is_proven() {
-            ended = Ended::Proven;
-            break;
-        }
-    }
-    let bisect = match &first_failing {
-        Some(served) if arguments.bisect => Some(check.bisect(served, arguments.failure.as_deref(), &rounds).await?),
+    let named = match &arguments.failure {
+        Some(failure) => Some(check.named(failure).await?),
+        None => None,
+    };
+    let Played { rounds, ended, idle } = check.play(planned, named.as_ref()).await?;
+    let bisect = match &idle {
+        None if arguments.bisect => check.bisect(&rounds, named.as_ref()).await?,
         _ => None,
     };
     Ok(FlakyReport {
-        outcome: outcome(&rounds),
+        outcome: outcome(&rounds, idle.is_some()),
         rounds: rounds.rounds,
         rounds_planned: planned,
         ended,
         inconsistent: first(rounds.inconsistent()),
         consistently_failing: first(rounds.always_failing()),
         bisect,
-        command: first_failing.map(|served| served.report.command),
-        report: None,
+        command: rounds.command(named.as_ref().map(Named::ids)),
+        report: idle.map(Box::new),
         seconds: seconds_since(started),
         budget_seconds,
     })
 }
 
-impl Check<'_> {
-    fn is_over(&self) -> bool {
-        Instant::now() >= self.until
+/// What `failure` stands for.
+struct Named {
+    given: String,
+    ids: Vec<String>,
+}
+
+impl Named {
+    fn ids(&self) -> &[String] {
+        &self.ids
     }
 
-    async fn run(&mut self, arguments: RunArguments) -> Result<Served> {
-        self.runs += 1;
+    /// Of the first round.
+    fn must_be_in(&self, results: &Results) -> Result<()> {
+        let ran = results.examples.iter().map(|example| &example.id);
+        let mut there = ran.chain(&results.not_run);
+        if there.any(|id| self.ids.contains(id)) {
+            return Ok(());
+        }
+        Err(self.none())
+    }
+
+    fn none(&self) -> Error {
+        let message = format!("`{}` is none of the examples that were run", self.given);
+        Error::new(Kind::InvalidSelector, message).hint("name a failure of this selection, or none")
+    }
+}
+
+fn needs_bisect(arguments: &FlakyArguments) -> Result<()> {
+    if arguments.bisect || arguments.failure.is_none() {
+        return Ok(());
+    }
+    let message = "`failure` says what `bisect` is to explain, and `bisect` was not asked for";
+    Err(Error::new(Kind::InvalidArguments, message).hint("add `bisect: true`, or leave `failure` out"))
+}
+
+impl Check<'_> {
+    async fn run(&self, arguments: RunArguments) -> Result<Served> {
         let over = self.supervisor.served(arguments, &self.cancel).await?;
         Ok(Served {
             report: over.report(),
@@ -212,10 +195,11 @@ impl Check<'_> {
     }
 
     /// Nothing if the time is used up, or was before the run came to its end: what an example did is not known then.
-    async fn within_budget(&mut self, arguments: RunArguments) -> Result<Option<Served>> {
-        let left = self.until.saturating_duration_since(Instant::now()).as_secs();
+    async fn within_budget(&self, arguments: RunArguments) -> Result<Option<Served>> {
+        let now = Instant::now();
+        let left = self.until.saturating_duration_since(now).as_secs();
         let own = arguments.timeout_seconds;
-        if self.is_over() {
+        if now >= self.until {
             return Ok(None);
         }
         let (least, usual, _) = TIMEOUT_SECONDS;
@@ -230,124 +214,124 @@ impl Check<'_> {
         Ok(Some(served).filter(|served| !cut || served.report.outcome != Outcome::TimedOut))
     }
 
-    /// What made the example fail in `served`.
-    async fn bisect(&mut self, served: &Served, failure: Option<&str>, rounds: &Rounds) -> Result<BisectReport> {
-        self.runs = 0;
-        let Results { seed, examples, .. } = &served.results;
-        let flaky = rounds.inconsistent();
-        let is_flaky = |id: &str| flaky.iter().any(|tally| tally.id == id);
-        let failed = examples.iter().enumerate().filter(|(_, example)| example.failed());
-        let target = failed
-            .filter(|(_, example)| failure.is_none_or(|failure| failure == example.id))
-            .max_by_key(|(at, example)| (is_flaky(&example.id), std::cmp::Reverse(*at)));
-        let (at, target) = target.expect("a round with a failure was kept");
-        let before: Vec<String> = examples[..at].iter().map(|example| example.id.clone()).collect();
-        let mut probe = Probe {
-            target: target.id.clone(),
-            seed: *seed,
-            beside: files(examples.iter().map(|example| &example.id)),
-        };
-        let again = RunArguments {
-            seed: *seed,
+    /// The framework itself says which examples it takes `failure` for.
+    async fn named(&self, failure: &str) -> Result<Named> {
+        let listing = RunArguments {
+            paths: vec![failure.to_owned()],
+            example: None,
+            list: true,
             ..self.run.clone()
         };
-        let Some(again) = self.within_budget(again).await? else {
-            return Ok(probe.unknown(self.runs, served.report.command.clone()));
+        let Served { report, results } = self.run(listing).await?;
+        let listed = results.listed.iter().map(|listed| selector(&listed.example.id));
+        let named = Named {
+            given: failure.to_owned(),
+            ids: listed.chain([failure.to_owned()]).collect(),
         };
-        if !probe.fails_in(&again.results) {
-            return Ok(probe.report(Cause::Chance, Vec::new(), self.runs, again.report.command));
+        match report.outcome {
+            Outcome::NoExamples => Err(named.none()),
+            _ => Ok(named),
         }
-        let Some((alone, command)) = self.probe(&probe, &[]).await? else {
-            return Ok(probe.unknown(self.runs, again.report.command));
-        };
-        if alone {
-            return Ok(probe.report(Cause::Alone, vec![probe.target.clone()], self.runs, command));
-        }
-        let mut search = Bisect::new(before);
-        while let Some(some) = search.next() {
-            let Some((fails, _)) = self.probe(&probe, &some).await? else {
-                break;
+    }
+
+    async fn play(&self, planned: u32, named: Option<&Named>) -> Result<Played> {
+        let mut rounds = Rounds::default();
+        while rounds.rounds < planned {
+            let served = match rounds.rounds {
+                0 => Some(self.run(self.run.clone()).await?),
+                _ => self.within_budget(self.run.clone()).await?,
             };
-            search.heard(fails);
-        }
-        let minimal = search.needed().to_vec();
-        let command = self.shown(&mut probe, &minimal, again.report.command).await?;
-        let all = minimal.into_iter().chain([probe.target.clone()]).collect();
-        let mut report = probe.report(Cause::Order, all, self.runs, command);
-        report.complete = search.next().is_none();
-        Ok(report)
-    }
-
-    /// Whether the target fails after these, and the command of that run; nothing once the time is used up.
-    async fn probe(&mut self, probe: &Probe, before: &[String]) -> Result<Option<(bool, String)>> {
-        let served = self.within_budget(probe.arguments(&self.run, before)).await?;
-        Ok(served.map(|served| (probe.fails_in(&served.results), served.report.command)))
-    }
-
-    /// The command that shows it with no other file loaded, with the first seed that does; `whole` is what shows it in any
-    /// case.
-    async fn shown(&mut self, probe: &mut Probe, minimal: &[String], whole: String) -> Result<String> {
-        let own = probe.seed;
-        let Some((_, command)) = self.probe(probe, minimal).await? else {
-            return Ok(whole);
-        };
-        let beside = std::mem::take(&mut probe.beside);
-        for seed in own.into_iter().chain(0..SEEDS) {
-            probe.seed = Some(seed);
-            match self.probe(probe, minimal).await? {
-                Some((true, command)) => return Ok(command),
-                Some((false, _)) => {}
-                None => break,
+            let Some(Served { report, results }) = served else {
+                return Ok(Played::to(rounds, Ended::Budget));
+            };
+            let tells = match rounds.rounds {
+                0 => flaky::tested(report.outcome),
+                _ => results::tells_of_examples(report.outcome),
+            };
+            if !tells {
+                let idle = Some(report);
+                return Ok(Played {
+                    idle,
+                    ..Played::to(rounds, Ended::NotRun)
+                });
+            }
+            if let (0, Some(named)) = (rounds.rounds, named) {
+                named.must_be_in(&results)?;
+            }
+            rounds.add(&results, &report);
+            if rounds.is_proven(named.map(Named::ids)) {
+                return Ok(Played::to(rounds, Ended::Proven));
             }
         }
-        (probe.seed, probe.beside) = (own, beside);
-        Ok(command)
+        Ok(Played::to(rounds, Ended::Rounds))
+    }
+
+    /// Nothing if no example failed, and none was named.
+    async fn bisect(&self, rounds: &Rounds, named: Option<&Named>) -> Result<Option<BisectReport>> {
+        let failure = rounds.failure(named.map(Named::ids));
+        let Some(case) = failure.and_then(|tally| rounds.case(tally)) else {
+            return Ok(named.map(|named| BisectReport::never_failed(named.given.clone())));
+        };
+        let mut again = Again {
+            check: self,
+            id: &case.id,
+            files: files(rounds.ids()),
+        };
+        cause::explain(&case, &mut again).await.map(Some)
     }
 }
 
-/// What is tried again and again.
-struct Probe {
-    target: String,
-    seed: Option<u32>,
-    /// What was loaded when it failed: the order of Minitest's tests depends on it.
-    beside: Vec<String>,
+impl Played {
+    fn to(rounds: Rounds, ended: Ended) -> Played {
+        Played {
+            rounds,
+            ended,
+            idle: None,
+        }
+    }
 }
 
-impl Probe {
-    fn arguments(&self, run: &RunArguments, before: &[String]) -> RunArguments {
+/// Runs an example again, with others or without.
+struct Again<'a> {
+    check: &'a Check<'a>,
+    id: &'a String,
+    /// All that were loaded in the rounds.
+    files: Vec<String>,
+}
+
+impl Again<'_> {
+    fn arguments(&self, trial: &Trial) -> RunArguments {
+        let whole = RunArguments {
+            seed: trial.seed,
+            ..self.check.run.clone()
+        };
+        let Some(before) = &trial.before else { return whole };
         RunArguments {
-            paths: before.iter().chain([&self.target]).cloned().collect(),
+            paths: before.iter().chain([self.id]).cloned().collect(),
             example: None,
-            seed: self.seed,
             told: true,
-            beside: self.beside.clone(),
-            ..run.clone()
+            beside: self.files.iter().filter(|_| trial.all_loaded).cloned().collect(),
+            ..whole
         }
     }
 
-    fn fails_in(&self, results: &Results) -> bool {
-        let target = results.examples.iter().find(|example| example.id == self.target);
-        target.is_some_and(results::ExampleResult::failed)
-    }
-
-    /// `command`: what is known to show it.
-    fn unknown(&self, runs: u32, command: String) -> BisectReport {
-        BisectReport {
-            complete: false,
-            ..self.report(Cause::Unknown, Vec::new(), runs, command)
+    fn became(&self, results: &Results) -> Became {
+        match results.examples.iter().find(|example| example.id == *self.id) {
+            None => Became::Absent,
+            Some(example) if example.failed() => Became::Failed,
+            Some(_) => Became::Passed,
         }
     }
+}
 
-    fn report(&self, cause: Cause, minimal: Vec<String>, runs: u32, command: String) -> BisectReport {
-        BisectReport {
-            failure: self.target.clone(),
-            cause,
-            minimal,
-            complete: true,
-            runs,
-            seed: self.seed,
-            command: Some(command),
-        }
+impl Tries for Again<'_> {
+    async fn again(&mut self, trial: &Trial) -> Answer<Tried> {
+        let served = self.check.within_budget(self.arguments(trial)).await?;
+        let served = served.ok_or(Stop::TimeUp)?;
+        Ok(Tried {
+            became: self.became(&served.results),
+            command: served.report.command,
+        })
     }
 }
 
@@ -377,27 +361,12 @@ fn quiet(run: RunArguments) -> RunArguments {
     }
 }
 
-fn outcome(rounds: &Rounds) -> FlakyOutcome {
+fn outcome(rounds: &Rounds, idle: bool) -> FlakyOutcome {
     match (rounds.inconsistent().is_empty(), rounds.always_failing().is_empty()) {
+        _ if idle => FlakyOutcome::NotRun,
         (false, _) => FlakyOutcome::Flaky,
         (true, false) => FlakyOutcome::ConsistentlyFailing,
         (true, true) => FlakyOutcome::NeverFailed,
-    }
-}
-
-fn not_run(served: Served, rounds: &Rounds, planned: u32, budget_seconds: u64, started: Instant) -> FlakyReport {
-    FlakyReport {
-        outcome: FlakyOutcome::NotRun,
-        rounds: rounds.rounds,
-        rounds_planned: planned,
-        ended: Ended::NotRun,
-        inconsistent: first(rounds.inconsistent()),
-        consistently_failing: first(rounds.always_failing()),
-        bisect: None,
-        command: None,
-        report: Some(Box::new(served.report)),
-        seconds: seconds_since(started),
-        budget_seconds,
     }
 }
 

@@ -192,7 +192,8 @@ fn what_is_random_is_told_with_its_rate_and_what_always_fails_apart_from_it() {
     let app = App::copy();
     let server = app.server();
     let mut wrong = Deviations::default();
-    let arguments = json!({"paths": ["test/faults/flaky_test.rb"], "rounds": 100, "bisect": true});
+    let arguments =
+        json!({"paths": ["test/faults/flaky_test.rb"], "rounds": 100, "bisect": true, "budget_seconds": 600});
     let report = ask(&server, "rails_spec_flaky_check", arguments);
     wrong.equal("random", &report["outcome"], "flaky");
     wrong.check(report["inconsistent"][0]["first_failing_seed"].is_u64(), || {

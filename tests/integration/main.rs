@@ -19,6 +19,7 @@ mod drift;
 mod eras;
 mod fault_suite;
 mod faults;
+mod flaky;
 mod floods;
 mod freshness;
 mod given_up;

@@ -80,6 +80,7 @@ const PURE: &[&str] = &[
     "daemon/key",
     "daemon/relay",
     "run/advice",
+    "run/cause",
     "run/command",
     "run/coverage",
     "run/flaky",

@@ -1,6 +1,7 @@
 //! Rules that need no process and no Rails.
 
 mod blocked;
+mod cause;
 mod changes;
 mod cli_init;
 mod cli_render;

@@ -3,8 +3,9 @@
 use super::report;
 use super::style::{Style, harmless};
 use super::words::counted;
+use crate::run::cause::{BisectReport, Cause};
 use crate::run::flaky::Tally;
-use crate::supervisor::flaky::{BisectReport, Cause, Ended, FlakyOutcome, FlakyReport};
+use crate::supervisor::flaky::{Ended, FlakyOutcome, FlakyReport};
 
 pub fn report(told: &FlakyReport, style: Style) -> String {
     let mut text = tallies("fails now and then", &told.inconsistent, style);
@@ -33,36 +34,63 @@ fn told_of(title: &str, tally: &Tally, style: Style) -> String {
         _ => String::new(),
     };
     let head = format!(
-        "\n{}: {} of {rounds} rounds{first}\n   {}\n   {}\n",
+        "\n{}: {} of {rounds} rounds{first}\n   {}\n",
         style.red(title),
         tally.failed,
-        style.bold(&harmless(&tally.description)),
-        style.dim(&harmless(&tally.id))
+        style.bold(&harmless(&tally.description))
     );
-    head + &indented(tally.message.as_deref().unwrap_or_default())
+    let id = match tally.id.as_str() {
+        "" => String::new(),
+        id => format!("   {}\n", style.dim(&harmless(id))),
+    };
+    head + &id + &indented(tally.message.as_deref().unwrap_or_default())
 }
 
 fn found(bisect: &BisectReport, style: Style) -> String {
-    let why = match bisect.cause {
-        Cause::Order => "fails after the others of these, in this order, and not without them",
-        Cause::Alone => "with its seed it fails alone, too: what is random decides",
-        Cause::Chance => {
-            "with the same seed and the same examples it did not fail again: neither order nor seed decides"
-        }
-        Cause::Unknown => "the time was used up before anything was found",
-    };
     let id = harmless(&bisect.failure);
-    let runs = counted(bisect.runs.into(), "run", "runs");
-    let mut text = format!("\n{} {id}: {why} ({runs})\n", style.cyan("bisect"));
-    if bisect.cause == Cause::Order {
+    let mut text = format!("\n{} {id}: {} ({})\n", style.cyan("bisect"), why(bisect), runs(bisect));
+    let of_others = matches!(bisect.cause, Cause::Order | Cause::NeedsAnother);
+    if of_others {
         text += &indented(&bisect.minimal.join("\n"));
     }
-    if !bisect.complete && bisect.cause == Cause::Order {
+    if of_others && !bisect.complete {
         text += "   the time was used up: some of them may not be needed\n";
     }
+    let shows = match bisect.cause {
+        Cause::NeedsAnother => "shows it pass:",
+        _ => "shows it:",
+    };
     let command = bisect.command.iter();
-    let command = command.map(|command| format!("{} {}\n", style.dim("   shows it:"), harmless(command)));
+    let command = command.map(|command| format!("   {} {}\n", style.dim(shows), harmless(command)));
     text + &command.collect::<String>()
+}
+
+fn why(bisect: &BisectReport) -> &'static str {
+    match (bisect.cause, bisect.complete) {
+        (Cause::Order, _) => "fails after the others of these, in this order, and not without them",
+        (Cause::NeedsAnother, _) => "passes after the others of these, in this order, and fails without them",
+        (Cause::Alone, _) => "with its seed it fails alone, too, and with another it does not: what is random decides",
+        (Cause::Always, _) => "fails alone, whatever the seed",
+        (Cause::Chance, _) => {
+            "with the same seed and the same examples it failed and passed: neither order nor seed decides"
+        }
+        (Cause::NeverFailed, _) => "did not fail in any round",
+        (Cause::Unknown, false) => "the time was used up before anything was found",
+        (Cause::Unknown, true) => "no fewer examples than all of a round show it",
+    }
+}
+
+/// Where nothing else decides, the rate is all there is to tell.
+fn runs(bisect: &BisectReport) -> String {
+    let runs = bisect.runs.into();
+    match bisect.cause {
+        Cause::Chance => format!(
+            "failed in {} of {}",
+            bisect.failed,
+            counted(runs, "more run", "more runs")
+        ),
+        _ => counted(runs, "run", "runs"),
+    }
 }
 
 fn summary(told: &FlakyReport, style: Style) -> String {

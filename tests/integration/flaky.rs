@@ -1,0 +1,146 @@
+//! What fails now and then: outside of the examples as well, and why.
+
+use serde_json::{Value, json};
+
+use crate::support::{App, Deviations, Server, has_text};
+
+/// With more rounds than chance can need, unless `more` has fewer.
+fn checked(server: &Server, path: &str, more: Value) -> Value {
+    let mut arguments = json!({"paths": [path], "rounds": 60, "budget_seconds": 900});
+    for (name, value) in more.as_object().cloned().unwrap_or_default() {
+        arguments[name] = value;
+    }
+    let answer = server.call("rails_spec_flaky_check", arguments).wait();
+    answer.success(&server.tool("rails_spec_flaky_check")["outputSchema"])
+}
+
+/// In the first run nothing happens.
+fn from_the_second_run_on(what: &str) -> String {
+    format!("File.exist?('tmp/again') ? ({what}) : File.write('tmp/again', '')")
+}
+
+fn test(name: &str, body: &str) -> String {
+    format!("require 'test_helper'\nclass {name} < Minitest::Test\n{body}\nend\n")
+}
+
+#[test]
+fn rounds_that_fail_outside_of_their_examples_are_told() {
+    let app = App::copy();
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    let exits = format!("at_exit {{ {} }}\n", from_the_second_run_on("exit 7"));
+    app.write("test/exits_test.rb", test("ExitsTest", "def test_a = pass") + &exits);
+    let hook = from_the_second_run_on("raise 'no'");
+    let hook = format!("def self.run(*)\n{hook}\nsuper\nend\ndef test_a = pass");
+    app.write("test/hook_test.rb", test("HookTest", &hook));
+    let hook = from_the_second_run_on("raise 'no'");
+    app.write(
+        "spec/suite_spec.rb",
+        format!("RSpec.configure {{ |c| c.after(:suite) {{ {hook} }} }}\nRSpec.describe('s') {{ it('a') {{ }} }}\n"),
+    );
+    for (path, part) in [
+        ("test/exits_test.rb", "failed_at_exit"),
+        ("test/hook_test.rb", "between the tests"),
+        ("spec/suite_spec.rb", "after(:suite)"),
+    ] {
+        let report = checked(&server, path, json!({"bisect": true}));
+        wrong.equal(path, &report["outcome"], "flaky");
+        wrong.equal(path, &report["ended"], "proven");
+        let tally = &report["inconsistent"][0];
+        wrong.check(has_text(&tally["description"], part), || report.to_string());
+        let rate = (tally["failed"].as_u64(), tally["passed"].as_u64());
+        wrong.equal(path, rate, (Some(1), Some(1)));
+        wrong.check(tally["id"].is_null() && tally["first_failing_seed"].is_u64(), || {
+            report.to_string()
+        });
+        wrong.check(report["bisect"].is_null(), || report.to_string());
+        app.remove("tmp/again");
+    }
+    let limits = json!({"rounds": 2, "timeout_seconds": 20});
+    let report = checked(&server, "test/faults/hangs_at_exit_test.rb", limits);
+    wrong.equal("hangs", &report["outcome"], "consistently_failing");
+    wrong.equal("hangs", report["consistently_failing"][0]["failed"].as_u64(), Some(2));
+    app.write("test/skips_test.rb", test("SkipsTest", "def test_a = skip"));
+    let report = checked(&server, "test/skips_test.rb", json!({}));
+    wrong.equal("skips", &report["outcome"], "not_run");
+    wrong.equal("skips", &report["report"]["outcome"], "all_pending");
+    wrong.none();
+    server.stop();
+}
+
+/// Fails without the setter, which is not always before it.
+const NEEDS: &str = "SET = []
+4.times { |number| define_method(\"test_fill_#{number}\") { pass } }
+def test_sets = SET << 1
+def test_needs = refute_empty(SET)";
+
+#[test]
+fn a_failure_is_named_by_any_selector_and_what_it_can_not_do_without_is_found() {
+    let app = App::copy();
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    let path = "test/needs_test.rb";
+    app.write(path, test("NeedsTest", NEEDS));
+    let pair = ["sets", "needs"].map(|name| format!("{path}#NeedsTest#test_{name}"));
+    for named in [":6", "#test_needs"] {
+        let failure = format!("{path}{named}");
+        let report = checked(&server, path, json!({"bisect": true, "failure": failure}));
+        let bisect = &report["bisect"];
+        wrong.equal(named, &bisect["cause"], "needs_another");
+        wrong.equal(named, bisect["minimal"].clone(), json!(pair));
+        wrong.equal(named, &bisect["failure"], pair[1].as_str());
+        wrong.check(has_text(&bisect["command"], "--seed"), || report.to_string());
+    }
+    let never = json!({"rounds": 2, "bisect": true, "failure": pair[0]});
+    let report = checked(&server, path, never);
+    wrong.equal("never", &report["bisect"]["cause"], "never_failed");
+    let refused = |failure: &str, bisect: bool| {
+        let arguments = json!({"paths": [path], "bisect": bisect, "failure": failure});
+        server.call("rails_spec_flaky_check", arguments).wait().refusal()
+    };
+    for other in [
+        "nonsense",
+        "test/models/widget_test.rb",
+        "test/needs_test.rb#test_nothing",
+    ] {
+        let refusal = refused(other, true);
+        wrong.equal(other, &refusal["code"], "invalid_selector");
+        wrong.check(has_text(&refusal["message"], other), || refusal.to_string());
+    }
+    wrong.equal("without bisect", &refused(&pair[0], false)["code"], "invalid_arguments");
+    wrong.none();
+    server.stop();
+}
+
+#[test]
+fn what_is_flaky_is_explained_before_what_always_fails_and_chance_is_no_order() {
+    let app = App::copy();
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    let path = "test/chance_test.rb";
+    // Not random, so that the same happens each time: of four runs the second passes.
+    let body = "def test_always = flunk
+def test_other = pass
+def test_then
+  runs = File.exist?('tmp/again') ? File.size('tmp/again') : 0
+  File.write('tmp/again', '.' * (runs + 1))
+  assert_equal(1, runs % 4)
+end";
+    app.write(path, test("ChanceTest", body));
+    let report = checked(&server, path, json!({"rounds": 2, "bisect": true}));
+    wrong.equal("chance", &report["outcome"], "flaky");
+    let bisect = &report["bisect"];
+    wrong.equal("chance", &bisect["failure"], "test/chance_test.rb#ChanceTest#test_then");
+    wrong.equal("chance", &bisect["cause"], "chance");
+    let (failed, runs) = (bisect["failed"].as_u64(), bisect["runs"].as_u64());
+    wrong.check(failed > Some(0) && failed < runs, || report.to_string());
+    for always in [
+        "spec/faults/fails_spec.rb[1:2]",
+        "test/faults/fails_test.rb#test_4_flunks",
+    ] {
+        let report = checked(&server, always, json!({"rounds": 2, "bisect": true}));
+        wrong.equal(always, &report["bisect"]["cause"], "always");
+    }
+    wrong.none();
+    server.stop();
+}
