@@ -30,6 +30,14 @@ impl Framework {
         }
     }
 
+    /// Where an app has its files.
+    pub fn root(self) -> &'static str {
+        match self {
+            Framework::Rspec => "spec",
+            Framework::Minitest => "test",
+        }
+    }
+
     /// How the names of its files end.
     pub fn ending(self) -> &'static str {
         match self {

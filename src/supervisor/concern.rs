@@ -15,7 +15,7 @@ use crate::journal::touched::{TouchedStore, hash};
 use crate::project::app_file::app_files;
 use crate::project::concerned::{
     self, Because, Changed, Confidence, Known, Offers, Row, Runs, SELECTORS, Sources, Subject, Texts, Unmatched,
-    grouped,
+    grouped, roots,
 };
 use crate::project::diff::ChangedFile;
 use crate::project::{Framework, Rules};
@@ -232,19 +232,6 @@ fn run(runs: Runs, all: &[String], rules: &Rules) -> ConcernedRun {
         total: tests.len(),
         tests,
     }
-}
-
-/// The highest directories for tests that hold these.
-fn roots<'a>(tests: impl Iterator<Item = &'a String>, rules: &Rules) -> Vec<String> {
-    let highest = |path: &String| {
-        let mut above = path.match_indices('/').map(|(at, _)| &path[..at]);
-        let found = above.find(|directory| rules.place(directory) == crate::project::roots::Place::Within);
-        found.unwrap_or(path).to_owned()
-    };
-    let mut roots: Vec<String> = tests.map(highest).collect();
-    roots.sort_unstable();
-    roots.dedup();
-    grouped(&roots, rules, SELECTORS).0
 }
 
 /// In so many bytes: rows of which the least is known go first, and are counted.

@@ -240,6 +240,10 @@ fn tests() -> Vec<Source> {
 fn code() -> Vec<Source> {
     vec![
         source("app/jobs/pay_job.rb", "class PayJob\n VATRate.standard\nend\n"),
+        source(
+            "app/models/concerns/sluggable.rb",
+            "module Sluggable\n include Named\nend\n",
+        ),
         source("app/models/widget.rb", "class Widget\n include Sluggable\nend\n"),
     ]
 }
@@ -283,8 +287,22 @@ fn each_test_that_is_concerned_says_how_sure_that_is() {
         ("app/services/vat_rate.rb", &[("spec/jobs/pay_job_spec.rb", Low)], &[]),
         (
             "app/models/concerns/sluggable.rb",
-            &[("spec/models/widget_spec.rb", Medium)],
+            &[
+                ("spec/models/widget_spec.rb", Medium),
+                ("spec/jobs/pay_job_spec.rb", Low),
+                ("spec/services/price_list_spec.rb", Low),
+            ],
             &[("test/models/widget_test.rb", Medium)],
+        ),
+        // Through another concern.
+        (
+            "app/models/concerns/named.rb",
+            &[
+                ("spec/jobs/pay_job_spec.rb", Low),
+                ("spec/models/widget_spec.rb", Low),
+                ("spec/services/price_list_spec.rb", Low),
+            ],
+            &[("test/models/widget_test.rb", Low)],
         ),
         (
             "test/models/widget_test.rb",
@@ -349,7 +367,7 @@ fn no_file_is_left_out_in_silence() {
     let directories = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(
         unmatched[0],
-        ("app/services/lonely.rb", &*directories(&["spec/services"]))
+        ("app/services/lonely.rb", &*directories(&["spec/services", "test"]))
     );
     assert_eq!(unmatched[1], ("package.json", &*directories(&["spec", "test"])));
     assert_eq!(answer.nothing[0].path, "README.md");
@@ -362,6 +380,34 @@ fn no_file_is_left_out_in_silence() {
     };
     assert_eq!(because(0), ["config/routes.rb", "spec/rails_helper.rb"]);
     assert_eq!(because(1), ["config/routes.rb"]);
+}
+
+#[test]
+fn each_framework_has_something_to_run_instead() {
+    let tests = [
+        "packs/shop/spec/jobs/a_spec.rb",
+        "spec/lib/b_spec.rb",
+        "packs/shop/test/c_test.rb",
+    ];
+    let tests = tests.map(|path| source(path, "")).to_vec();
+    for (path, run) in [
+        ("lib/csv_line.rb", &["spec/lib", "packs/shop/test"][..]),
+        (
+            "packs/shop/app/jobs/lonely_job.rb",
+            &["packs/shop/spec/jobs", "packs/shop/test"],
+        ),
+        (
+            "packs/shop/app/models/lonely.rb",
+            &["packs/shop/spec", "packs/shop/test"],
+        ),
+    ] {
+        let changed = Changed {
+            path: path.to_owned(),
+            ..Changed::default()
+        };
+        let answer = answer(&[changed], &tests, &[], &[], &Rules::default());
+        assert_eq!(answer.unmatched[0].run, run, "{path}");
+    }
 }
 
 #[test]

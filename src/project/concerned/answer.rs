@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::group::roots;
 use super::mentions::{Mentions, Offers};
 use super::names::{Code, Namesake, directories, namesakes};
 use super::subject::Subject;
@@ -158,6 +159,13 @@ impl Search<'_> {
         }
     }
 
+    /// Unless better reasons are known.
+    fn add_once(&mut self, test: &str, reason: String) {
+        if !self.found.contains_key(test) {
+            self.add(test, Confidence::Low, reason);
+        }
+    }
+
     fn everything(&mut self, file: &Changed, framework: Option<Framework>, why: &str) {
         self.everything.push((framework, because(file, why)));
     }
@@ -254,9 +262,13 @@ impl Search<'_> {
 
     /// What uses the file is tested by what is named after that.
     fn by_users(&mut self, file: &Changed, constant: &str) {
-        let concern = file.path.contains("/concerns/");
-        let confidence = if concern { Confidence::Medium } else { Confidence::Low };
-        for user in self.code.iter().filter(|user| user.path != file.path) {
+        let confidence = if is_concern(&file.path) {
+            Confidence::Medium
+        } else {
+            Confidence::Low
+        };
+        let code = self.code;
+        for user in code.iter().filter(|user| user.path != file.path) {
             let Some(written) = user.mentions.names(constant) else {
                 continue;
             };
@@ -265,56 +277,59 @@ impl Search<'_> {
                 self.add(&test.path, confidence, reason);
             }
         }
+        if is_concern(&file.path) {
+            self.by_includers(file, constant);
+        }
+    }
+
+    /// A concern is a part of what includes it, and is tested wherever that is, through other concerns as well.
+    fn by_includers(&mut self, file: &Changed, constant: &str) {
+        let mut concerns = vec![constant.to_owned()];
+        let mut seen = BTreeSet::from([file.path.as_str()]);
+        let code = self.code;
+        while let Some(concern) = concerns.pop() {
+            for user in code.iter().filter(|user| user.mentions.names(&concern).is_some()) {
+                if !seen.insert(&user.path) {
+                    continue;
+                }
+                let part = format!("which has a part in {}", file.path);
+                for test in self.named_after(&user.path) {
+                    self.add_once(&test.path, format!("tests {}, {part}", user.path));
+                }
+                let constant = Code::of(&user.path).and_then(|code| code.constant());
+                for (test, how) in self.references(&user.path, constant.as_deref()) {
+                    self.add(&test, Confidence::Low, format!("{how}, of {}, {part}", user.path));
+                }
+                concerns.extend(constant.filter(|_| is_concern(&user.path)));
+            }
+        }
+    }
+
+    /// Tests that refer to a file in other ways than by their own name, and how.
+    fn references(&self, path: &str, constant: Option<&str>) -> Vec<(String, String)> {
+        let named = |test: &Source| Some(format!("names {}", test.mentions.names(constant?)?));
+        let references = |test: &Source| named(test).or_else(|| made(test, path)).or_else(|| asked(test, path));
+        let found = self.tests.iter().map(|test| (test.path.clone(), references(test)));
+        found.filter_map(|(test, how)| Some((test, how?))).collect()
     }
 
     /// Of a model.
     fn by_factory(&mut self, file: &Changed) {
-        let model = Code::of(&file.path).filter(|code| code.kind() == "models");
-        let Some(stem) = model
-            .map(|code| code.stem())
-            .and_then(|stem| stem.strip_prefix("models/"))
-        else {
-            return;
-        };
-        let name = stem.rsplit('/').next().unwrap_or(stem);
-        let (whole, tables) = (stem.replace('/', "_"), [plural(name), plural(&stem.replace('/', "_"))]);
         for test in self.tests {
-            let made = [name, &whole]
-                .into_iter()
-                .find(|name| test.mentions.factories.contains(*name));
-            if let Some(made) = made {
-                self.add(
-                    &test.path,
-                    Confidence::Medium,
-                    format!("makes a :{made}, of {}", file.path),
-                );
-            } else if let Some(table) = tables.iter().find(|table| test.mentions.fixtures.contains(*table)) {
-                self.add(
-                    &test.path,
-                    Confidence::Medium,
-                    format!("uses the fixtures {table}, of {}", file.path),
-                );
+            if let Some(made) = made(test, &file.path) {
+                self.add(&test.path, Confidence::Medium, format!("{made}, of {}", file.path));
             }
         }
     }
 
     /// Of a controller or its views.
     fn by_route(&mut self, file: &Changed) {
-        let Some(resource) = Code::of(&file.path).and_then(|code| code.resource()) else {
-            return;
-        };
-        let place = format!("/{resource}");
-        let helper = singular(&resource.replace('/', "_"));
-        let fits = |route: &str| match route.strip_prefix(&place) {
-            Some(rest) => rest.is_empty() || rest.starts_with('/'),
-            None => !route.starts_with('/') && words(route, &helper),
-        };
         for test in self.tests {
-            if let Some(route) = test.mentions.routes.iter().find(|route| fits(route)) {
+            if let Some(asked) = asked(test, &file.path) {
                 self.add(
                     &test.path,
                     Confidence::Low,
-                    format!("asks for {route}, perhaps of {}", file.path),
+                    format!("{asked}, perhaps of {}", file.path),
                 );
             }
         }
@@ -377,27 +392,27 @@ impl Search<'_> {
         });
     }
 
-    /// The nearest directories with tests: of the same kind, else of the same pack, else all of them.
+    /// The nearest directory with tests of each framework: of the same kind, else of the same pack, else all there are.
     fn instead(&self, path: &str) -> Vec<String> {
         let code = Code::of(path);
         let pack = code.as_ref().map_or("", |code| code.pack);
         let kind = code.as_ref().map_or("", Code::kind);
-        let own = |kind: &str| ["spec", "test"].map(|root| format!("{pack}{root}{kind}"));
-        let there = |directory: &String| {
-            self.tests
-                .iter()
-                .any(|test| test.path.starts_with(&format!("{directory}/")))
+        let nearest = |framework: Framework| {
+            let tests = || self.tests.iter().map(|test| &test.path);
+            let of = |path: &&String| Framework::of_file(path) == Some(framework);
+            let there = |directory: &String| {
+                tests()
+                    .filter(of)
+                    .any(|path| path.starts_with(&format!("{directory}/")))
+            };
+            let root = framework.root();
+            let choices = [format!("{pack}{root}/{kind}"), format!("{pack}{root}"), root.to_owned()];
+            match choices.into_iter().find(there) {
+                Some(directory) => vec![directory],
+                None => roots(tests().filter(of), self.rules),
+            }
         };
-        let of_kind = own(&format!("/{kind}"));
-        let choices = [
-            of_kind.to_vec(),
-            own("").to_vec(),
-            ["spec".to_owned(), "test".to_owned()].to_vec(),
-        ];
-        let found = choices
-            .into_iter()
-            .map(|choice| choice.into_iter().filter(there).collect::<Vec<_>>());
-        found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
+        Framework::ALL.into_iter().flat_map(nearest).collect()
     }
 
     fn answer(self) -> Answer {
@@ -434,6 +449,38 @@ impl Search<'_> {
         };
         (!runs.tests.is_empty() || !runs.all_because.is_empty()).then_some(runs)
     }
+}
+
+fn is_concern(path: &str) -> bool {
+    path.contains("/concerns/")
+}
+
+/// How a test makes records of the model in the file.
+fn made(test: &Source, path: &str) -> Option<String> {
+    let stem = Code::of(path).filter(|code| code.kind() == "models")?.stem();
+    let stem = stem.strip_prefix("models/")?;
+    let name = stem.rsplit('/').next().unwrap_or(stem);
+    let whole = stem.replace('/', "_");
+    let made = [name, &whole]
+        .into_iter()
+        .find(|name| test.mentions.factories.contains(*name));
+    let tables = [plural(name), plural(&whole)];
+    let table = || tables.iter().find(|table| test.mentions.fixtures.contains(*table));
+    made.map(|made| format!("makes a :{made}"))
+        .or_else(|| table().map(|table| format!("uses the fixtures {table}")))
+}
+
+/// How a test asks for what the controller in the file, or of the view, answers.
+fn asked(test: &Source, path: &str) -> Option<String> {
+    let resource = Code::of(path)?.resource()?;
+    let place = format!("/{resource}");
+    let helper = singular(&resource.replace('/', "_"));
+    let fits = |route: &&String| match route.strip_prefix(&place) {
+        Some(rest) => rest.is_empty() || rest.starts_with('/'),
+        None => !route.starts_with('/') && words(route, &helper),
+    };
+    let route = test.mentions.routes.iter().find(fits)?;
+    Some(format!("asks for {route}"))
 }
 
 fn because(file: &Changed, why: &str) -> Because {

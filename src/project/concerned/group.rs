@@ -39,6 +39,19 @@ pub fn grouped(tests: &[String], rules: &Rules, most: usize) -> (Vec<String>, bo
     (kept.collect(), folded)
 }
 
+/// The highest directories for tests that hold these.
+pub fn roots<'a>(tests: impl Iterator<Item = &'a String>, rules: &Rules) -> Vec<String> {
+    let highest = |path: &String| {
+        let mut above = path.match_indices('/').map(|(at, _)| &path[..at]);
+        let found = above.find(|directory| rules.place(directory) == Place::Within);
+        found.unwrap_or(path).to_owned()
+    };
+    let mut roots: Vec<String> = tests.map(highest).collect();
+    roots.sort_unstable();
+    roots.dedup();
+    grouped(&roots, rules, SELECTORS).0
+}
+
 fn depth(path: &str) -> usize {
     path.matches('/').count()
 }

@@ -10,7 +10,7 @@ mod sources;
 mod subject;
 
 pub use answer::{Answer, Because, Changed, Confidence, Known, Row, Runs, Source, Unmatched, answer};
-pub use group::{SELECTORS, grouped};
+pub use group::{SELECTORS, grouped, roots};
 pub use mentions::{Mentions, Offers, plain};
 pub use names::{Code, Namesake, directories, namesakes};
 pub use save::{concerned, is_edit};
