@@ -10,6 +10,7 @@ pub mod changes;
 pub mod concerned;
 pub mod diff;
 pub mod disk;
+pub mod everything;
 mod expand;
 mod framework;
 pub mod glob;

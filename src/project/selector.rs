@@ -33,7 +33,7 @@ pub const MAX_SELECTOR_BYTES: usize = 4096;
 /// Files that the selectors of one call may stand for.
 pub const MAX_FILES: usize = 10_000;
 
-const EXPANSION: Limits = Limits {
+pub(super) const EXPANSION: Limits = Limits {
     files: MAX_FILES,
     entries: 200_000,
 };

@@ -282,3 +282,30 @@ fn the_second_run_is_warm_and_stop_ends_what_is_warm() {
     let nothing = app.coatepec_shared(&["stop"]);
     assert_eq!(nothing.out, "nothing was running\n");
 }
+
+#[test]
+fn without_names_all_roots_of_all_frameworks_run_one_after_the_other() {
+    let app = App::copy();
+    for place in ["", "engines/billing/", "gems/money_math/", "packs/catalog/"] {
+        for dir in ["spec", "test"] {
+            std::fs::remove_dir_all(app.path(&format!("{place}{dir}"))).expect("it is in the fixture");
+        }
+    }
+    app.write("spec/spec_helper.rb", "");
+    app.write("packs/new/spec/a_spec.rb", "RSpec.describe('A') { it('passes') {} }\n");
+    app.write(
+        "test/b_test.rb",
+        "require 'minitest'\nclass BTest < Minitest::Test\ndef test_fails = flunk\nend\n",
+    );
+    let ran = app.coatepec(&["run", "--json", "--junit", "tmp/all.xml"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let reports: Vec<Value> = ran
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let outcomes: Vec<&Value> = reports.iter().map(|report| &report["outcome"]).collect();
+    assert_eq!(outcomes, ["passed", "failed"], "{ran:?}");
+    let xml = std::fs::read_to_string(app.path("tmp/all.xml")).unwrap();
+    assert_eq!(xml.matches("<testsuite ").count(), 2, "{xml}");
+}

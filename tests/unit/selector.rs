@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use coatepec::project::everything::everything_in;
 use coatepec::project::roots::{Place, matches};
 use coatepec::project::selector::{MAX_FILES, MAX_SELECTORS, select_in};
 use coatepec::project::tree::{Entry, EntryKind, Found, Tree};
@@ -692,4 +693,31 @@ fn only_the_first_refusals_of_a_call_get_suggestions() {
         .iter()
         .filter(|refusal| refusal.hint.as_ref().unwrap().starts_with("did you mean"));
     assert_eq!(suggested.count(), 10);
+}
+
+#[test]
+fn everything_is_all_roots_of_each_framework_by_itself() {
+    let tree = Listed::new(&[
+        "spec/models/a_spec.rb",
+        "spec/rails_helper.rb",
+        "test/b_test.rb",
+        "packs/shop/spec/c_spec.rb",
+        "engines/pay/test/d_test.rb",
+        // Of both: neither may be named as a directory.
+        "gems/money/spec/e_spec.rb",
+        "gems/money/spec/f_test.rb",
+        "gems/empty/spec/support.rb",
+        "lib/g_spec.rb",
+    ]);
+    let all = everything_in(&tree, &Rules::default()).unwrap();
+    let rspec = ["gems/money/spec/e_spec.rb", "packs/shop/spec", "spec"];
+    let minitest = ["engines/pay/test", "gems/money/spec/f_test.rb", "test"];
+    assert_eq!(all, [rspec, minitest]);
+    for part in &all {
+        assert!(select_in(&tree, &Rules::default(), part).is_ok(), "{part:?}");
+    }
+    let one = everything_in(&Listed::new(&["test/b_test.rb"]), &Rules::default()).unwrap();
+    assert_eq!(one, [["test"]]);
+    let none = everything_in(&Listed::new(&["lib/g_spec.rb"]), &Rules::default()).unwrap();
+    assert!(none.is_empty(), "{none:?}");
 }

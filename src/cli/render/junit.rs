@@ -5,12 +5,22 @@ use std::fmt::Write;
 use crate::run::outcome::Outcome;
 use crate::run::report::{FailureReport, Report};
 
+/// Of one run, or of several that belong together.
+pub fn junit(reports: &[Report]) -> String {
+    let suites: String = reports.iter().map(suite).collect();
+    let suites = match reports {
+        [_] => suites,
+        _ => format!("<testsuites>\n{suites}</testsuites>\n"),
+    };
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{suites}")
+}
+
 /// The numbers are those of the whole run. Examples that passed are listed as far as the report lists them.
-pub fn junit(report: &Report) -> String {
+fn suite(report: &Report) -> String {
     let summary = &report.summary;
     let broken = u32::from(summary.failures == 0 && !matches!(report.outcome, Outcome::Passed | Outcome::AllPending));
     let errors = summary.errors_outside.max(broken);
-    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let mut xml = String::new();
     let _ = writeln!(
         xml,
         "<testsuite name=\"coatepec\" tests=\"{}\" failures=\"{}\" errors=\"{errors}\" skipped=\"{}\" time=\"{:.6}\">",

@@ -13,8 +13,11 @@ use serde_json::{Value, json};
 use super::Context;
 use super::render::{junit, report, source};
 use super::session::{Server, with_server};
+use crate::config::Config;
 use crate::daemon::client::Client;
 use crate::error::{Error, Kind, Result};
+use crate::project::everything::everything;
+use crate::project::{Refusal, Rules};
 use crate::run::outcome::Outcome;
 use crate::run::report::{FailureReport, Report};
 use follow::Interrupts;
@@ -24,10 +27,11 @@ use told::Told;
 ///
 /// Exit codes: 0 passed; 1 something failed; 2 the call was wrong; 3 nothing was tested; 4 the run did not come to its end
 /// (timed out, crashed, …); 5 the app or the tests could not be loaded; 70 something of Coatepec broke; 75 busy, try
-/// again; 130 stopped by Ctrl-C.
+/// again; 130 stopped by Ctrl-C. A run is one framework's: where nothing is named and there are tests of both, one runs
+/// after the other, --json tells an object per line, and the highest code counts.
 #[derive(Debug, clap::Args)]
 pub(super) struct Run {
-    /// Files, directories, `file:LINE(:LINE)`, `file[ID,ID]` or `file#NAME` [default: spec, else test]
+    /// Files, directories, `file:LINE(:LINE)`, `file[ID,ID]` or `file#NAME` [default: all tests of the app]
     selectors: Vec<String>,
     /// Only examples whose full description contains this
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -84,9 +88,9 @@ fn session(arguments: &Run, context: &Context) -> Result<ExitCode> {
     with_server(context, async |server| {
         let interrupts = Interrupts::listen()?;
         let root = server.root();
-        let selectors = match arguments.selectors.is_empty() {
-            true => vec![usual(root)?],
-            false => arguments.selectors.clone(),
+        let parts = match arguments.selectors.is_empty() {
+            true => all_there_is(root)?,
+            false => vec![arguments.selectors.clone()],
         };
         let mut job = Job {
             arguments,
@@ -97,23 +101,25 @@ fn session(arguments: &Run, context: &Context) -> Result<ExitCode> {
             interrupts,
         };
         let done = match arguments.watch {
-            true => watch::watch(&mut job, selectors).await,
-            false => job
-                .once(&selectors)
-                .await
-                .map(|outcome| ExitCode::from(exit::exit_code(outcome))),
+            true => watch::watch(&mut job, parts).await,
+            false => job.each(&parts).await.map(ExitCode::from),
         };
         job.client.close().await;
         done
     })
 }
 
-/// What is run where nothing was named.
-fn usual(root: &Path) -> Result<String> {
-    let found = ["spec", "test"].into_iter().find(|dir| root.join(dir).is_dir());
-    found.map(str::to_owned).ok_or_else(|| {
-        Error::new(Kind::InvalidArguments, "there is neither `spec` nor `test` here").hint("name what to run")
-    })
+/// What is run where nothing was named: the selectors of each run.
+fn all_there_is(root: &Path) -> Result<Vec<Vec<String>>> {
+    let rules = Rules::new(&Config::load(root)?.spec_roots);
+    let refused = |refusal: Refusal| Error::new(Kind::InvalidSelector, refusal.reason).hint("name what to run");
+    let parts = everything(root, &rules).map_err(refused)?;
+    match parts.is_empty() {
+        true => {
+            Err(Error::new(Kind::InvalidArguments, "there are no specs and no tests here").hint("name what to run"))
+        }
+        false => Ok(parts),
+    }
 }
 
 fn listed(names: &[String]) -> Option<Value> {
@@ -131,7 +137,44 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    async fn once(&self, selectors: &[String]) -> Result<Outcome> {
+    /// One run after the other. The worst of their exit codes: the highest.
+    async fn each(&self, parts: &[Vec<String>]) -> Result<u8> {
+        let mut reports = Vec::new();
+        let done = self.all(parts, &mut reports).await;
+        // Also if a later one could not be had.
+        if let Some(file) = self.arguments.junit.as_ref().filter(|_| !reports.is_empty()) {
+            let failed = |error| {
+                Error::new(Kind::InvalidArguments, format!("failed to write `{}`", file.display())).source(error)
+            };
+            std::fs::write(file, junit::junit(&reports)).map_err(failed)?;
+        }
+        done.map(|()| {
+            reports
+                .iter()
+                .map(|report| exit::exit_code(report.outcome))
+                .max()
+                .unwrap_or(0)
+        })
+    }
+
+    async fn all(&self, parts: &[Vec<String>], reports: &mut Vec<Report>) -> Result<()> {
+        for selectors in parts {
+            if parts.len() > 1 && !self.arguments.json {
+                let terminal = &self.context.terminal;
+                terminal.remark(&terminal.err.dim(&format!("{}\n", selectors.join(" "))));
+            }
+            let report = self.once(selectors).await?;
+            let outcome = report.outcome;
+            reports.push(report);
+            let stops = outcome == Outcome::Cancelled || self.arguments.fail_fast && exit::exit_code(outcome) != 0;
+            if stops {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn once(&self, selectors: &[String]) -> Result<Report> {
         let mut told = Told::default();
         let answer = follow::follow(self, self.request(selectors), &mut told).await?;
         if self.arguments.json {
@@ -140,17 +183,11 @@ impl Job<'_> {
         let report: Report = serde_json::from_value(answer)
             .map_err(|error| Error::internal("the result was not understood").source(error))?;
         let report = self.whole(report).await;
-        if let Some(file) = &self.arguments.junit {
-            let failed = |error| {
-                Error::new(Kind::InvalidArguments, format!("failed to write `{}`", file.display())).source(error)
-            };
-            std::fs::write(file, junit::junit(&report)).map_err(failed)?;
-        }
         if !self.arguments.json {
             told.tell_rest(self, &report);
             self.show(&report);
         }
-        Ok(report.outcome)
+        Ok(report)
     }
 
     fn request(&self, selectors: &[String]) -> Value {

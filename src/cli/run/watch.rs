@@ -11,11 +11,10 @@ use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
-use super::{Job, exit};
+use super::Job;
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::project::{Rules, concerned};
-use crate::run::outcome::Outcome;
 
 /// An editor saves in several steps, and a checkout changes many files: how long it must be quiet.
 const QUIET: Duration = Duration::from_millis(100);
@@ -39,13 +38,14 @@ const LEFT_OUT: [&str; 8] = [
 const FILES: usize = 1000;
 
 /// Until Ctrl-C; the exit code is that of the last run.
-pub(super) async fn watch(job: &mut Job<'_>, selectors: Vec<String>) -> Result<ExitCode> {
+pub(super) async fn watch(job: &mut Job<'_>, parts: Vec<Vec<String>>) -> Result<ExitCode> {
     let terminal = job.context.terminal;
     let mut saves = Saves::listen(job.root)?;
-    let mut next = selectors.clone();
+    let selectors = parts.concat();
+    let mut next = parts.clone();
     loop {
         let last = match again(job, &next).await {
-            Ok(outcome) => exit::exit_code(outcome),
+            Ok(code) => code,
             // Nobody wants it.
             Err(error) if error.kind == Kind::Cancelled => return Err(error),
             // A broken file or configuration is mended by the next save; a server that went away is replaced then.
@@ -76,18 +76,36 @@ pub(super) async fn watch(job: &mut Job<'_>, selectors: Vec<String>) -> Result<E
             };
             terminal.remark(&terminal.err.dim(&format!("changed: {}{nothing}\n", named(&changed))));
             if let Some(next) = next {
-                break next;
+                break split(&next, &parts);
             }
         };
     }
 }
 
+/// What is to be run, in the runs that it belongs to.
+fn split(next: &[String], parts: &[Vec<String>]) -> Vec<Vec<String>> {
+    let [_, _, ..] = parts else {
+        return vec![next.to_vec()];
+    };
+    let belongs = |selector: &String, part: &[String]| {
+        let above = |dir: &String| selector.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'));
+        part.contains(selector) || part.iter().any(above)
+    };
+    let of = |part: &Vec<String>| {
+        next.iter()
+            .filter(|one| belongs(one, part))
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    parts.iter().map(of).filter(|run| !run.is_empty()).collect()
+}
+
 /// With the server that is there, or with another one when that has gone away in the meantime.
-async fn again(job: &mut Job<'_>, selectors: &[String]) -> Result<Outcome> {
+async fn again(job: &mut Job<'_>, parts: &[Vec<String>]) -> Result<u8> {
     if job.client.is_lost() {
         job.client = job.server.connect().await?;
     }
-    job.once(selectors).await
+    job.each(parts).await
 }
 
 /// The first of them; a checkout saves many.
