@@ -33,8 +33,8 @@ module Coatepec
 
     # All files are loaded. The ids of a large selection travel in several lines, since one has a limit.
     def emit_started(**fields)
-      ids = fields.fetch(:ids)
-      emit("started", **fields, ids: ids.first(IDS))
+      ids, unmatched = fields.fetch_values(:ids, :unmatched)
+      emit("started", **fields, ids: ids.first(IDS), unmatched: unmatched.first(IDS))
       ids.drop(IDS).each_slice(IDS) { |more| emit("selected", ids: more) }
     end
 
@@ -46,8 +46,8 @@ module Coatepec
 
     private
 
-    # With the longest paths there are, these still fit in a line.
-    IDS = 200
+    # With the longest paths there are, these still fit in a line, also twice.
+    IDS = 100
 
     LISTED = 100
 

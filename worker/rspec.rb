@@ -163,7 +163,7 @@ module Coatepec
         seconds: seconds, selected: selected.size, loaded: @loaded, ids: selected.map(&:id), seed: seed,
         random: flag(random?), dry_run: flag(config.dry_run?),
         fail_fast: flag(config.fail_fast), filters: filters, excluded: relative(@excluded).first(EXCLUDED),
-        outside: @listener.outside
+        unmatched: RSpecMatched.new(selected).missing(@request.fetch(:chosen)), outside: @listener.outside
       )
     end
 
@@ -213,6 +213,37 @@ module Coatepec
 
       @runner.run_specs(@groups).tap { @runner.__send__(:persist_example_statuses) }
     end
+  end
+
+  # Which parts of selectors stand for at least one of the examples, as RSpec itself would match them.
+  class RSpecMatched
+    def initialize(examples)
+      @ids = {}
+      @lines = {}
+      examples.each { |example| note(example.metadata) }
+    end
+
+    # `chosen` of the request: of each file, lines or ids or neither.
+    def missing(chosen)
+      chosen.flat_map do |choice|
+        path = choice.fetch(:path)
+        lines = choice[:lines].reject { |line| line?(File.expand_path(path), line) }
+        ids = choice[:ids].reject { |id| @ids[["./#{path}", id]] }
+        lines.map { |line| "#{path}:#{line}" } + ids.map { |id| "#{path}[#{id}]" }
+      end
+    end
+
+    private
+
+    # An example, and the groups it is in.
+    def note(metadata)
+      ::RSpec::Core::Metadata.ascend(metadata).each do |own|
+        @ids[own.values_at(:rerun_file_path, :scoped_id)] = true
+        @lines[own.values_at(:absolute_file_path, :line_number)] = true
+      end
+    end
+
+    def line?(file, line) = @lines[[file, ::RSpec.world.preceding_declaration_line(file, line)]]
   end
 
   # Stands in the place of the formatters that .rspec names, and prints nothing: stdout is the app's.

@@ -14,6 +14,7 @@ use crate::config::Finding;
 use crate::error::{Error, Kind, Result};
 use crate::reading::job::JobKind;
 use crate::reading::model::Field;
+use crate::run::outcome::Outcome;
 use crate::run::report::Report;
 
 /// What the warm process is doing
@@ -189,10 +190,11 @@ pub(super) fn job(arguments: &Job, context: &Context) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// With the exit code of a run whose files can't be loaded.
+/// With the exit code of a run of the same: of files that can't be loaded, or of a selector that matched nothing.
 pub(super) fn list(arguments: &List, context: &Context) -> Result<ExitCode> {
     let asked = given(json!({ "paths": arguments.selectors, "example": arguments.example, "limit": EXAMPLES }));
     let mut listed = ask_all(context, "rails_spec_list", asked, "examples")?;
+    let unmatched = listed.get("unmatched").map(|_| Outcome::NoExamples);
     let report: Option<Report> = serde_json::from_value(listed["report"].clone()).ok();
     if let Some(report) = report.as_ref().filter(|_| !arguments.form.json) {
         let style = context.terminal.out;
@@ -205,7 +207,8 @@ pub(super) fn list(arguments: &List, context: &Context) -> Result<ExitCode> {
     if report.is_none() || arguments.form.json || listed["examples"][0].is_object() {
         show(&listed, arguments.form, context);
     }
-    Ok(report.map_or(ExitCode::SUCCESS, |report| ExitCode::from(exit_code(report.outcome))))
+    let outcome = report.map(|report| report.outcome).or(unmatched);
+    Ok(outcome.map_or(ExitCode::SUCCESS, |outcome| ExitCode::from(exit_code(outcome))))
 }
 
 pub(super) fn check(arguments: &Check, context: &Context) -> Result<ExitCode> {

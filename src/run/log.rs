@@ -150,6 +150,12 @@ impl RunLog {
         self.selected.iter().filter(|id| !self.by_id.contains_key(*id))
     }
 
+    /// Selectors that nothing matched. Of files that could not be loaded nobody knows what they hold.
+    pub fn unmatched(&self) -> &[String] {
+        let started = self.started.as_ref().filter(|started| started.outside == 0);
+        started.map_or(&[], |started| &started.unmatched)
+    }
+
     fn on(&mut self, event: RunEvent) {
         match event {
             RunEvent::Hello {} => {}

@@ -149,8 +149,8 @@ fn ran(log: &RunLog, started: &Started, finish: Finish, exit: i32) -> Verdict {
             Outcome::FailedAtExit,
             format!("every example passed, then an exit handler set the status to {exit}"),
         )
-    } else if !started.unmatched.is_empty() {
-        verdict(Outcome::NoExamples, partly_matched(started))
+    } else if !log.unmatched().is_empty() {
+        verdict(Outcome::NoExamples, partly_matched(log, started))
     } else if passed == 0 && pending > 0 {
         verdict(Outcome::AllPending, "every selected example is pending or skipped")
     } else {
@@ -242,24 +242,26 @@ fn nothing_matched(log: &RunLog, started: &Started) -> String {
 }
 
 /// Part of what was named is not there: the rest is not what was asked for.
-fn partly_matched(started: &Started) -> String {
-    let named: Vec<String> = started
-        .unmatched
-        .iter()
-        .take(UNMATCHED)
-        .map(|name| format!("`{name}`"))
-        .collect();
-    let more = started.unmatched.len().saturating_sub(UNMATCHED);
-    let more = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
+fn partly_matched(log: &RunLog, started: &Started) -> String {
+    let unmatched = unmatched(log.unmatched());
+    format!("{unmatched}; the other {} examples passed", started.selected)
+}
+
+/// What a caller must know beside the verdict: else a failure elsewhere hides what was never there.
+pub fn unmatched_beside(log: &RunLog, verdict: &Verdict) -> Option<String> {
+    let names = log.unmatched();
+    let text = unmatched(names);
+    let told = verdict.reason.as_ref().is_some_and(|reason| reason.starts_with(&text));
+    (!names.is_empty() && !told).then_some(text)
+}
+
+fn unmatched(names: &[String]) -> String {
+    let named: Vec<String> = names.iter().take(UNMATCHED).map(|name| format!("`{name}`")).collect();
+    let more = match names.len().saturating_sub(UNMATCHED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
     };
-    format!(
-        "{}{more} matched nothing; the other {} examples passed",
-        named.join(", "),
-        started.selected
-    )
+    format!("{}{more} matched nothing", named.join(", "))
 }
 
 /// Of selectors that matched nothing, these are named.

@@ -78,3 +78,8 @@ pub fn tells_of_examples(outcome: Outcome) -> bool {
             | Outcome::Cancelled
     )
 }
+
+/// Where part of what was named matched nothing, the others ran.
+pub fn worth_remembering(outcome: Outcome, log: &RunLog) -> bool {
+    tells_of_examples(outcome) || outcome == Outcome::NoExamples && !log.examples.is_empty()
+}

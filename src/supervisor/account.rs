@@ -8,7 +8,7 @@ use crate::project::Framework;
 use crate::run::blocked::Refusals;
 use crate::run::command::Asked;
 use crate::run::log::RunLog;
-use crate::run::outcome::{Outcome, Verdict, judge, no_ruby};
+use crate::run::outcome::{Outcome, Verdict, judge, no_ruby, unmatched_beside};
 use crate::run::output::{Capture, Captured};
 use crate::run::paths::selector;
 use crate::run::report::{CrashedFork, Facts, Leftover, Mode, SkippedPath, Timing};
@@ -92,7 +92,9 @@ fn ran_facts(call: &Checked, base: Facts, ran: Ran) -> Facts {
         command: command(call, random.and_then(|started| started.seed)),
         hint: advice::of_run(&verdict, &ran.log, ran.end, base.mode == Mode::Fork),
         skipped: base.skipped.into_iter().chain(excluded(&ran.log)).collect(),
-        warnings: beyond(call, &ran.log)
+        warnings: unmatched_beside(&ran.log, &verdict)
+            .into_iter()
+            .chain(beyond(call, &ran.log))
             .chain(warnings(&ran))
             .chain(of_crash.map(str::to_owned))
             .collect(),

@@ -57,7 +57,7 @@ impl History {
 
     fn last(&self, arguments: &mut RunArguments) -> Result<Vec<String>> {
         let last = self.last.as_ref();
-        let last = last.ok_or_else(|| nothing("`@last` stands for nothing yet: no run came before in this session"))?;
+        let last = last.ok_or_else(|| nothing("`@last` stands for nothing yet: no run came before on this server"))?;
         arguments.example = arguments.example.take().or(last.example.clone());
         Ok(last.paths.clone())
     }
@@ -79,7 +79,7 @@ impl History {
         order.sort_by_key(|framework| *framework != ran_last);
         let ids = order.map(|framework| of(framework).map(|(_, id)| id.clone()).collect::<Vec<_>>());
         let ids = ids.into_iter().find(|ids| !ids.is_empty());
-        ids.ok_or_else(|| nothing("`@failed` stands for nothing: no example failed when it last ran in this session"))
+        ids.ok_or_else(|| nothing("`@failed` stands for nothing: no example failed when it last ran on this server"))
     }
 
     /// Remembers a run. What was asked for by its id and is not among what ran does not exist any more.

@@ -10,6 +10,7 @@ use super::runs::Over;
 use crate::error::{Error, Kind, Result};
 use crate::reading::page::{self, Cursor, List, Since};
 use crate::reading::{check_cursor, check_list};
+use crate::run::log::RunLog;
 use crate::run::outcome::Outcome;
 use crate::run::paths::selector;
 use crate::run::report::Report;
@@ -21,6 +22,9 @@ pub const PAGE: (usize, usize) = (100, 500);
 
 /// Bytes of a page; a smaller one is what fits.
 const BYTES: usize = 20 * 1024;
+
+/// Of selectors that matched nothing; beyond that, the first one names enough.
+const UNMATCHED_BYTES: usize = 2048;
 
 #[derive(Debug, Clone, Default)]
 pub struct ListArguments {
@@ -35,6 +39,9 @@ pub struct ListReport {
     /// Examples in the selection.
     pub total: u32,
     pub examples: Vec<Listed>,
+    /// Selectors that matched nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unmatched: Vec<String>,
     /// Where the next page begins, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<usize>,
@@ -104,6 +111,7 @@ pub(super) async fn list(
     let next = Some(start + examples.len()).filter(|next| *next < results.listed.len());
     Ok(ListReport {
         total: results.selected,
+        unmatched: unmatched(&over.facts.log),
         next_offset: next,
         next_cursor: next.map(|next| all.rows(start, next, since).named(&list).cursor(next, 0).to_string()),
         changed: since.map(Since::told),
@@ -115,6 +123,17 @@ pub(super) async fn list(
 
 fn is_whole(over: &Over) -> bool {
     Results::of(&over.facts.log).whole || over.facts.verdict.outcome == Outcome::NoExamples
+}
+
+/// As many as there is room for; at least one.
+fn unmatched(log: &RunLog) -> Vec<String> {
+    let mut bytes = 0;
+    let fits = |name: &&String| {
+        let first = bytes == 0;
+        bytes += name.len();
+        first || bytes <= UNMATCHED_BYTES
+    };
+    log.unmatched().iter().take_while(fits).cloned().collect()
 }
 
 /// File and description: the number in an id is another one after an edit.

@@ -154,16 +154,17 @@ pub(super) fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunReques
 }
 
 fn chosen(selector: &Selector) -> Chosen {
-    let (lines, name) = match &selector.filter {
-        Filter::Lines(lines) => (lines.clone(), None),
-        Filter::Name(name) => (Vec::new(), Some(name.clone())),
-        Filter::All | Filter::Ids(_) => (Vec::new(), None),
-    };
-    Chosen {
+    let mut chosen = Chosen {
         path: selector.path.clone(),
-        lines,
-        name,
+        ..Chosen::default()
+    };
+    match selector.filter.clone() {
+        Filter::Lines(lines) => chosen.lines = lines,
+        Filter::Ids(ids) => chosen.ids = ids,
+        Filter::Name(name) => chosen.name = Some(name),
+        Filter::All => {}
     }
+    chosen
 }
 
 fn directories(call: &Checked) -> Vec<String> {

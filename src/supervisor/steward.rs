@@ -382,7 +382,7 @@ impl Steward {
     }
 
     fn remember(&self, call: &Checked, facts: &Facts) {
-        if results::tells_of_examples(facts.verdict.outcome) && !call.arguments.aside {
+        if results::worth_remembering(facts.verdict.outcome, &facts.log) && !call.arguments.aside {
             let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
             history.note(&call.arguments, call.setup.framework, &Results::of(&facts.log));
         }

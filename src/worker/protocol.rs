@@ -67,7 +67,7 @@ pub struct RunRequest {
     pub arguments: Vec<String>,
     /// The files of these selectors: nothing else may be loaded as a spec, whatever patterns the project has.
     pub files: Vec<String>,
-    /// Of Minitest, which has no arguments for them: the validated selectors.
+    /// The same in parts: Minitest has no arguments for them, and each is asked what it matched.
     pub chosen: Vec<Chosen>,
     /// Directories among what the caller named: the project's exclude pattern applies to what is below them.
     pub directories: Vec<String>,
@@ -98,11 +98,12 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// Tests of a file: those at the lines, those of the name, or all if there is neither.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// Tests of a file: those at the lines, those of the ids, those of the name, or all if there is none of these.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Chosen {
     pub path: String,
     pub lines: Vec<u32>,
+    pub ids: Vec<String>,
     pub name: Option<String>,
 }
 
@@ -407,10 +408,20 @@ pub struct Started {
     #[serde(default)]
     pub excluded: Vec<String>,
     pub filters: Filters,
-    /// Selectors that nothing matched, where the framework can tell.
+    /// Selectors that nothing matched: the first of them, if there are very many.
     #[serde(default)]
     pub unmatched: Vec<String>,
+    /// Of Minitest, where paths and lines don't lead a person to the same tests.
+    #[serde(default)]
+    pub known_as: Vec<KnownAs>,
     pub outside: u32,
+}
+
+/// What Minitest itself compares with a pattern for names: with the class, unless that has no name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct KnownAs {
+    pub class: Option<String>,
+    pub name: String,
 }
 
 /// Filters that the project configured; they hide examples.

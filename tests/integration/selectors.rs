@@ -181,3 +181,47 @@ fn links_in_a_directory_are_skipped_and_told() {
     );
     server.stop();
 }
+
+/// A slip in a name must not hide behind a failure, nor behind an empty list.
+#[test]
+fn what_matched_nothing_is_named_whatever_became_of_the_others() {
+    let app = App::copy();
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    for (gone, fails, passes) in [
+        (
+            "spec/models/widget_spec.rb[9:9]",
+            "spec/faults/fails_spec.rb[1:2]",
+            "spec/faults/fails_spec.rb[1:1]",
+        ),
+        (
+            "spec/models/widget_spec.rb:1",
+            "spec/faults/fails_spec.rb[1:2]",
+            "spec/faults/fails_spec.rb[1:1]",
+        ),
+        (
+            "test/models/widget_test.rb#WidgetTest#test_nope",
+            "test/faults/fails_test.rb#FailsTest#test_2_fails",
+            "test/faults/fails_test.rb#FailsTest#test_1_passes",
+        ),
+    ] {
+        let named = format!("`{gone}` matched nothing");
+        let failed = server.run([gone, fails]);
+        wrong.equal(gone, &failed["outcome"], "failed");
+        wrong.equal(gone, texts(&failed["warnings"]).contains(&named.as_str()), true);
+        let passed = server.run([gone, passes]);
+        wrong.equal(gone, &passed["outcome"], "no_examples");
+        wrong.equal(
+            gone,
+            &passed["reason"],
+            &*format!("{named}; the other 1 examples passed"),
+        );
+        let listed = server.ask("rails_spec_list", json!({"paths": [gone, passes]}));
+        wrong.equal(gone, &listed["unmatched"], &json!([gone]));
+        wrong.equal(gone, &listed["total"], 1);
+        let empty = server.ask("rails_spec_list", json!({"paths": [gone]}));
+        wrong.equal(gone, &empty["unmatched"], &json!([gone]));
+    }
+    wrong.none();
+    server.stop();
+}

@@ -1,7 +1,7 @@
 //! The specification of the verdict: what a run told and how its process ended, and what that amounts to.
 
 use coatepec::run::log::RunLog;
-use coatepec::run::outcome::{End, Outcome, Stop, judge};
+use coatepec::run::outcome::{End, Outcome, Stop, judge, unmatched_beside};
 use coatepec::worker::protocol::{RunEvent, Started};
 
 use crate::told::{
@@ -515,6 +515,17 @@ fn a_selector_that_matched_nothing_is_named_whatever_the_others_did() {
     check("many", &but(&many, |_| {}), Outcome::NoExamples, reason);
     let failed = but(&gone, |run| run.examples[1] = fails(A));
     assert_eq!(judge(&failed.log(), failed.end, failed.stop).outcome, Outcome::Failed);
+    let beside = |run: &Run| unmatched_beside(&run.log(), &judge(&run.log(), run.end, run.stop));
+    let named = "`test/a_test.rb#x`, `test/a_test.rb:1` matched nothing";
+    assert_eq!(beside(&failed).as_deref(), Some(named));
+    assert_eq!(beside(&but(&gone, |_| {})), None, "it is the reason");
+    assert_eq!(beside(&but(&[], |run| run.examples[1] = fails(A))), None);
+    let dies = but(&gone, |run| {
+        (run.finished, run.exit, run.end) = (None, None, SEGV);
+    });
+    assert_eq!(beside(&dies).as_deref(), Some(named));
+    let unloaded = but(&gone, |run| run.started.as_mut().unwrap().outside = 1);
+    assert_eq!(beside(&unloaded), None, "nobody knows");
 }
 
 #[test]

@@ -159,6 +159,7 @@ fn started(file: &str, examples: u32) -> Started {
         excluded: Vec::new(),
         filters: Filters::default(),
         unmatched: Vec::new(),
+        known_as: Vec::new(),
         outside: 0,
     }
 }
@@ -739,8 +740,7 @@ fn asked() -> Vec<(&'static str, Vec<Question>)> {
             files: vec![format!("spec/{file}_spec.rb")],
             chosen: vec![Chosen {
                 path: format!("spec/{file}_spec.rb"),
-                lines: Vec::new(),
-                name: None,
+                ..Chosen::default()
             }],
             directories: Vec::new(),
             named: vec![format!("spec/{file}_spec.rb")],

@@ -48,7 +48,8 @@ class TranscriptsTest < Minitest::Test
 
   def test_a_run_of_minitest
     file = "test/minitest_test.rb"
-    chosen = [{ path: file, lines: [], name: nil }, { path: file, lines: [], name: "test_z" }]
+    whole = { path: file, lines: [], ids: [], name: nil }
+    chosen = [whole, { **whole, name: "test_z" }]
     assert_run("minitest", spawned("", framework: "minitest", files: [file], chosen: chosen, seed: 17))
   end
 
