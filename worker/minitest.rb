@@ -156,7 +156,8 @@ module Coatepec
       @records.emit_started(
         seconds: seconds, selected: selected.size, loaded: @catalogue.tests.size, ids: selected.map(&:id), seed: @seed,
         random: true, dry_run: false, fail_fast: @request[:fail_fast] ? true : false,
-        filters: { include: [], exclude: [] }, unmatched: @selection.unmatched, outside: @outside
+        filters: { include: [], exclude: [] }, unmatched: @selection.unmatched, known_as: @selection.known_as,
+        outside: @outside
       )
     end
 

@@ -9,6 +9,7 @@ module Coatepec
     def initialize(tests, request)
       @by_file = tests.group_by(&:file)
       @unmatched = []
+      @by_name = request[:example] || mixed?(request.fetch(:chosen))
       chosen = request.fetch(:chosen).flat_map { |choice| choose(choice) }
       @wanted = chosen.to_h { |test| [test, true] }.compare_by_identity
       @tests = tests.select { |test| @wanted[test] && text?(test, request[:example]) }
@@ -22,7 +23,31 @@ module Coatepec
       ::Minitest::Runnable.runnables.each { |klass| klass.singleton_class.prepend(only) }
     end
 
+    # Class and name, or a name alone, by which Minitest's own `-n` knows the tests: where paths and lines would not
+    # lead to the same ones, and there are not too many.
+    def known_as
+      return [] unless @by_name && @tests.size <= KNOWN_AS
+
+      known = @tests.map { |test| { class: constant(test.klass), name: Json.text(test.name) } }
+      known.sum { |names| names.values.join.bytesize } <= KNOWN_AS_BYTES ? known : []
+    end
+
     private
+
+    # What a person can paste.
+    KNOWN_AS = 50
+    KNOWN_AS_BYTES = 4096
+
+    # `-n` holds for all files, and Rails applies lines to all files that are named without.
+    def mixed?(chosen)
+      chosen.any? { |choice| choice[:name] } || chosen.map { |choice| choice[:lines].empty? }.uniq.size > 1
+    end
+
+    # A class that overrides its name is known by the constant all the same.
+    def constant(klass)
+      name = Failure.guard("the name of a class") { klass.to_s }
+      name unless name.start_with?("#<")
+    end
 
     def choose(choice)
       file = choice.fetch(:path)
@@ -51,6 +76,7 @@ module Coatepec
       within = own.select { |test| line.between?(test.line, test.last_line) }
       return within if within.any?
 
+      @by_name = true # For Rails, only lines within a test stand for it.
       declarations(file, tests, own).select { |first, _| first <= line }.max_by(&:first)&.last.to_a
     end
 

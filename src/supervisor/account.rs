@@ -14,7 +14,7 @@ use crate::run::paths::selector;
 use crate::run::report::{CrashedFork, Facts, Leftover, Mode, SkippedPath, Timing};
 use crate::run::{RunId, advice};
 use crate::worker::Broken;
-use crate::worker::protocol::{Failure, Identity};
+use crate::worker::protocol::{Failure, Identity, KnownAs};
 
 /// A run, or what kept it from being one.
 pub(super) struct Attempt {
@@ -57,7 +57,7 @@ pub(super) fn facts(id: RunId, call: &Checked, attempt: Attempt) -> Facts {
             load: prepared.load,
             run: 0.0,
         },
-        command: command(call, None),
+        command: command(call, None, &[]),
         error: None,
         kernel_threads: Vec::new(),
         leftovers: Vec::new(),
@@ -83,13 +83,14 @@ pub(super) fn facts(id: RunId, call: &Checked, attempt: Attempt) -> Facts {
 fn ran_facts(call: &Checked, base: Facts, ran: Ran) -> Facts {
     let verdict = judge(&ran.log, ran.end, ran.stop);
     let loading = ran.log.started.as_ref().map_or(0.0, |started| started.seconds);
+    let known_as = ran.log.started.as_ref().map_or(&[][..], |started| &started.known_as);
     let random = ran.log.started.as_ref().filter(|started| started.random);
     let of_crash = base
         .crashed_fork
         .as_ref()
         .and_then(|crash| advice::of_crashed_fork(&crash.stderr));
     Facts {
-        command: command(call, random.and_then(|started| started.seed)),
+        command: command(call, random.and_then(|started| started.seed), known_as),
         hint: advice::of_run(&verdict, &ran.log, ran.end, base.mode == Mode::Fork),
         skipped: base.skipped.into_iter().chain(excluded(&ran.log)).collect(),
         warnings: unmatched_beside(&ran.log, &verdict)
@@ -274,11 +275,12 @@ fn were<N: TryInto<u64> + Copy + std::fmt::Display>(count: N, what: &str) -> Str
 }
 
 /// What a person would type to see the same.
-fn command(call: &Checked, seed: Option<u32>) -> String {
+fn command(call: &Checked, seed: Option<u32>, known_as: &[KnownAs]) -> String {
     let asked = Asked {
         paths: &call.arguments.paths,
         selectors: &call.selection.selectors,
         example: call.arguments.example.as_deref(),
+        known_as,
         seed: call.arguments.seed.or(seed),
         fail_fast: call.arguments.fail_fast == Some(true),
     };
