@@ -44,7 +44,9 @@ module Coatepec
     private
 
     def start_worker
-      names = %w[plain boot compiled databases held fork guard questions reader tables traces zygote worker]
+      names = %w[
+        plain boot compiled databases held fork guard patterns questions reader tables traces zygote worker
+      ]
       names.each { |name| load_part(name) }
       code_hash
       Worker.new(Wire.new(inherited_socket)).run

@@ -11,6 +11,7 @@ module Coatepec
         @root = Dir.pwd
         path = File.expand_path(environment, @root)
         Traces.during(:boot) { load_app(path) }
+        @required = required
         Traces.during(:classes) { eager_load }
         Tables.remember_what_classes_saw
       end
@@ -62,7 +63,7 @@ module Coatepec
       def inputs
         {
           reload_dirs: reload_dirs, reload_files: outside_gems(reload_files),
-          features: outside_gems($LOADED_FEATURES).reject { |path| below?(path, reload_dirs) },
+          features: outside_gems($LOADED_FEATURES).reject { |path| below?(path, reload_dirs) } + @required + strays,
           config_dirs: config_dirs, gemfiles: gemfiles, code_dirs: code_dirs, vouched: vouched,
           boot_traces: with_absent_dirs(Traces.of(:boot)), class_traces: Traces.of(:classes)
         }
@@ -92,6 +93,17 @@ module Coatepec
 
       # Of the app, of the repository that it is in, or of a gem by path.
       def near?(path) = path.start_with?(Coatepec.root, *neighbours)
+
+      # Around the app, where it is one of several things in a repository; with a final slash.
+      def repository
+        return @repository if defined?(@repository)
+
+        above = Pathname(Dir.pwd).ascend.drop(1).take_while { |dir| !dir.root? && dir.to_s != Dir.home }
+        found = above.find { |dir| dir.join(".git").exist? }
+        @repository = found && "#{found}/"
+      rescue ArgumentError # No home.
+        nil
+      end
 
       private
 
@@ -134,6 +146,24 @@ module Coatepec
         Rails.autoloaders.main.dirs - Rails.autoloaders.once.dirs + factories.select { |path| File.directory?(path) }
       end
 
+      # Of the code that can be reloaded, what the boot required by itself: Zeitwerk leaves it as it is.
+      def required
+        managed = Held.names
+        loader = Rails.autoloaders.main
+        files = $LOADED_FEATURES.select { |path| below?(path, reload_dirs) }
+        files.reject { |path| managed[loader.cpath_expected_at(path)] }
+      rescue NoMethodError, Zeitwerk::Error # Before Zeitwerk 2.6.9 it can't be asked.
+        []
+      end
+
+      # Files of such code that define other constants, too: these stay when the rest is unloaded.
+      def strays
+        managed = Held.names
+        names = Object.constants(false).reject { |name| managed[name.to_s] || Object.autoload?(name, false) }
+        files = names.filter_map { |name| Object.const_source_location(name, false)&.first }
+        files.uniq.select { |path| below?(path, reload_dirs) }
+      end
+
       # Where code is that Zeitwerk finds by its name and never loads again.
       def code_dirs
         loaders = []
@@ -161,17 +191,9 @@ module Coatepec
 
       def neighbours
         @neighbours ||= begin
-          dirs = [repository, *Gem.loaded_specs.each_value.map(&:full_gem_path)].compact
+          dirs = [repository&.chomp("/"), *Gem.loaded_specs.each_value.map(&:full_gem_path)].compact
           dirs.map { |dir| "#{dir}/" }.reject { |dir| installed?(dir) }
         end
-      end
-
-      # Around the app, where it is one of several things in a repository.
-      def repository
-        above = Pathname(Dir.pwd).ascend.drop(1).take_while { |dir| !dir.root? && dir.to_s != Dir.home }
-        above.find { |dir| dir.join(".git").exist? }
-      rescue ArgumentError # No home.
-        nil
       end
 
       def reload_files

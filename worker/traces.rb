@@ -5,6 +5,9 @@ module Coatepec
   # `load`, data, and what directories held. Ruby's own ways to read are listened to while the load goes on, and not a
   # moment longer. What a C library or another process reads goes unheard.
   module Traces
+    # How Ruby is asked whether a file is there.
+    LOOKS = %i[exist? file? directory? symlink? readable? writable? executable? size size? zero? empty?].freeze
+
     # Where Ruby's ways to read begin: the class, the module in front of it, its methods and what hears of them.
     WAYS = [
       [File, Module.new, %i[initialize], "opened"],
@@ -14,9 +17,9 @@ module Coatepec
       [Dir.singleton_class, Module.new, %i[entries children each_child foreach], "listed"],
       [Dir.singleton_class, Module.new, %i[glob], "searched"],
       [Dir.singleton_class, Module.new, %i[[]], "searched_all"],
-      [File.singleton_class, Module.new, %i[exist? file? directory? readable?], "looked_for"],
+      [File.singleton_class, Module.new, LOOKS + %i[stat lstat mtime readlink], "looked_for"],
       # By way of which a Pathname asks.
-      [FileTest.singleton_class, Module.new, %i[exist? file? directory? readable?], "looked_for"],
+      [FileTest.singleton_class, Module.new, LOOKS, "looked_for"],
       [Dir.singleton_class, Module.new, %i[exist?], "looked_for"]
     ].freeze
 
@@ -24,7 +27,7 @@ module Coatepec
     LIMIT = 1000
 
     # Who has ways of its own to notice what is new, or asks for what nobody has to notice.
-    HOUSEKEEPING = %r{/(bootsnap|bundler|rubygems|zeitwerk)/|/active_support/file_update_checker\.rb}
+    HOUSEKEEPING = %r{/(bootsnap|bundler|rubygems|zeitwerk)/|/bundled_gems\.rb|/active_support/file_update_checker\.rb}
     CATALOGUE = /\.gemspec\z/
     FACTORIES = %r{/factory_bot/}
     # What Rails lists at each boot, whoever needs it.
@@ -34,9 +37,11 @@ module Coatepec
     # Written by each run, or not of the app.
     OUTPUT = %r{\A(tmp|log|coverage|\.git|\.bundle|node_modules|vendor/bundle)/}
 
-    SYSTEM = %r{\A/(proc|sys|dev|etc|usr|run|tmp|var)/}
+    SYSTEM = %r{\A/(proc|sys|dev)/}
     BODY = /\A(<class:|<module:|<top |<main>|singleton class)/
-    WILD = /[*?\[{\\]/
+
+    # Who opens a file to change what is in it has read it, too.
+    WRITES = File::WRONLY | File::TRUNC | File::APPEND
 
     # What strange arguments make of us. Not all: the app may be about to be interrupted.
     ODD = [ArgumentError, TypeError, NameError, EncodingError, SystemCallError].freeze
@@ -66,6 +71,8 @@ module Coatepec
           names.each { |name| give(ear, "def #{name}(...) = (::Coatepec::Traces.#{hears}(...); super)") }
         end
         listen_to_code
+        @errors ||= TracePoint.new(:raise) { |point| missed(point.raised_exception) }
+        @errors.enable
       end
 
       def of(kind)
@@ -77,8 +84,8 @@ module Coatepec
 
       def opened(path = nil, mode = "r", *, **options)
         mode = options[:mode] || mode
-        writes = mode.is_a?(Integer) ? mode.anybits?(File::WRONLY | File::RDWR) : mode.to_s.match?(/[wa+]/)
-        writes ? written(path) : read(path)
+        creates = mode.is_a?(Integer) ? mode.anybits?(WRITES) : mode.to_s.start_with?("w", "a")
+        creates ? written(path) : read(path)
       end
 
       def read(path = nil, *, **)
@@ -100,10 +107,19 @@ module Coatepec
         path = text(path)
         return unless path && (path.start_with?(Coatepec.root) || !path.start_with?("/")) && own?(nearest)
 
-        hear(path) do |file|
-          name = File.basename(file).gsub(WILD) { |special| "\\#{special}" }
-          found.looked_for[[File.dirname(file), name]] = true unless @written[file]
-        end
+        look_for(path)
+      rescue *ODD
+        nil
+      end
+
+      # The app may go on without code that it asked for and that is not there yet.
+      def missed(error)
+        return unless error.instance_of?(LoadError) && error.path && own?(asker)
+
+        file = error.path.end_with?(".rb") ? error.path : "#{error.path}.rb"
+        return look_for(file) if file.start_with?("/")
+
+        $LOAD_PATH.map(&:to_s).reject { |dir| Boot.installed?("#{dir}/") }.each { |dir| look_for(File.join(dir, file)) }
       rescue *ODD
         nil
       end
@@ -119,9 +135,9 @@ module Coatepec
 
       def searched(patterns = nil, *, base: nil, **)
         base = text(base) || Dir.pwd
-        plain = Array(patterns).filter_map { |pattern| text(pattern) }.flat_map { |pattern| alternatives(pattern) }
-        plain.each do |pattern|
-          dir, rest = apart(pattern, base)
+        texts = Array(patterns).filter_map { |pattern| text(pattern) }
+        texts.flat_map { |pattern| Patterns.alternatives(pattern) }.each do |pattern|
+          dir, rest = Patterns.apart(pattern, base)
           found.listings[[dir, rest]] = true unless foreign?("#{dir}/") || known?(dir)
         end
       rescue *ODD
@@ -130,11 +146,19 @@ module Coatepec
 
       private
 
+      def look_for(path)
+        hear(path) do |file|
+          name = File.basename(file).gsub(Patterns::WILD) { |special| "\\#{special}" }
+          found.looked_for[[File.dirname(file), name]] = true unless @written[file]
+        end
+      end
+
       # Ruby leaves such files out of backtraces, or at least shows them for what they are: not the app's.
       def give(ear, method) = ear.module_eval(method, "<internal:coatepec>", 1)
 
       def deafen
         @kind = nil
+        @errors.disable
         # Ruby warns of what becomes of a class without `initialize`. It has its own.
         verbose = $VERBOSE
         $VERBOSE = nil
@@ -181,46 +205,13 @@ module Coatepec
       def text(path) = String.try_convert(path.respond_to?(:to_path) ? path.to_path : path)
 
       def foreign?(file)
-        return OUTPUT.match?(file.delete_prefix(Coatepec.root)) if file.start_with?(Coatepec.root)
-
-        SYSTEM.match?(file) || Boot.installed?(file)
-      end
-
-      # "{a,b}/*" is "a/*" and "b/*".
-      def alternatives(pattern)
-        open = pattern.index("{") or return [pattern]
-        depth = 0
-        close = (open...pattern.size).find do |at|
-          depth += { "{" => 1, "}" => -1 }.fetch(pattern[at], 0)
-          depth.zero?
-        end
-        return [pattern] unless close
-
-        before = pattern[0...open]
-        behind = pattern[close + 1..]
-        choices(pattern[open + 1...close]).flat_map { |choice| alternatives(before + choice + behind) }
-      end
-
-      # Splits at the commas that are in no braces of their own.
-      def choices(text)
-        depth = 0
-        text.each_char.with_object([+""]) do |char, parts|
-          depth += { "{" => 1, "}" => -1 }.fetch(char, 0)
-          char == "," && depth.zero? ? parts << +"" : parts.last << char
-        end
+        own = [Coatepec.root, Boot.repository].compact.find { |dir| file.start_with?(dir) }
+        (own && OUTPUT.match?(file.delete_prefix(own))) || SYSTEM.match?(file) || Boot.installed?(file)
       end
 
       def listings(found)
         near = [*found.listings.keys, *found.looked_for.keys].select { |dir, _| Boot.near?("#{dir}/") }
         near.first(LIMIT).map { |dir, pattern| { dir: dir, pattern: pattern } }
-      end
-
-      # A directory, by its name, and the rest of the pattern.
-      def apart(pattern, base)
-        names = pattern.split("/")
-        wild = names.index { |name| name.match?(WILD) } || (names.size - 1)
-        dir = names[0...wild].join("/")
-        [dir.empty? && pattern.start_with?("/") ? "/" : File.absolute_path(dir, base), names[wild..].join("/")]
       end
 
       # Where it belongs: what a class body of code that can be reloaded reads, a reload reads again.
@@ -257,6 +248,15 @@ module Coatepec
         Thread.each_caller_location do |frame|
           path = frame.path.to_s
           return path unless path.start_with?("coatepec/", "<internal:")
+        end
+        ""
+      end
+
+      # The same, past what stands between it and Ruby.
+      def asker
+        Thread.each_caller_location do |frame|
+          path = frame.path.to_s
+          return path unless path.start_with?("coatepec/", "<internal:") || HOUSEKEEPING.match?(path)
         end
         ""
       end

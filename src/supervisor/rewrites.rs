@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// How many loads in a row have to see a file change before it is taken for their own doing. A person may well save a
 /// file during one load, and again during the next.
-const LOADS: u32 = 3;
+const LOADS: u32 = 5;
 
 /// What the loads so far have seen, each kind of load on its own.
 #[derive(Debug, Default)]

@@ -33,7 +33,7 @@ use crate::worker::zygote::Zygote;
 use crate::worker::{Broken, Worker};
 
 /// A tree that changes its own inputs each time it is made is used as it is after this many tries. Most are known before
-/// that (`rewrites`), after three boots and loads.
+/// that (`rewrites`), after five boots and loads.
 const TRIES: u32 = 8;
 
 /// How often something is begun again, for one call, because files have changed while it was loaded; then it is waited for.
@@ -557,6 +557,14 @@ impl Warm {
             // Two of a class, and both in use.
             Ok(Reloaded { held: Some(place), .. }) => {
                 prepared.trigger = Some(format!("rebooted: {place} holds a class that was reloaded"));
+                self.boot(setup, prepared).await
+            }
+            // What stays of old code may be in the way of the new: of a boot alone it is known whether the code is wrong.
+            Ok(Reloaded {
+                eager_load_error: Some(error),
+                ..
+            }) if booted.ready.eager_load_error.is_none() && error.class != "SyntaxError" => {
+                prepared.trigger = Some(format!("rebooted: a reload failed with {}", error.class));
                 self.boot(setup, prepared).await
             }
             Ok(reloaded) => {

@@ -160,9 +160,12 @@ impl Watch {
             Effect::Nothing
         } else if self.gemfile(path) || self.boot_file(path) || self.new_autoload_root(path) {
             Effect::Reboot
+        } else if self.features.contains(path) {
+            // Wherever it is: a reload would not load it again.
+            Effect::Reboot
         } else if self.reloadable(path) {
             Effect::Reload
-        } else if self.features.contains(path) || self.beside_features(path) || self.for_the_boot(path) {
+        } else if self.beside_features(path) || self.for_the_boot(path) {
             Effect::Reboot
         } else if self.zygote_features.contains(path) || self.test_support(path) || self.schema(path) {
             Effect::NewZygote
@@ -287,6 +290,7 @@ fn of_an_editor(path: &Path) -> bool {
         ".swp",
         ".swo",
         ".swx",
+        ".tmp",
         ".kate-swp",
         "___jb_tmp___",
         "___jb_old___",
@@ -296,7 +300,17 @@ fn of_an_editor(path: &Path) -> bool {
         ".DS_Store",
     ];
     let begins = [".#", "#", ".goutputstream-"];
-    ends.iter().any(|end| name.ends_with(end)) || begins.iter().any(|begin| name.starts_with(begin)) || name == "4913"
+    ends.iter().any(|end| name.ends_with(end))
+        || begins.iter().any(|begin| name.starts_with(begin))
+        || name == "4913"
+        || name.contains(".tmp.")
+        || of_sed(&name)
+}
+
+/// `sed -i` writes to `sedXXXXXX`, and renames that.
+fn of_sed(name: &str) -> bool {
+    let random = name.strip_prefix("sed").unwrap_or_default();
+    random.len() == 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 fn ruby(path: &Path) -> bool {

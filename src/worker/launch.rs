@@ -47,6 +47,7 @@ const SOURCES: &[(&str, &str)] = &[
     ),
     ("worker/plain.rb", include_str!("../../worker/plain.rb")),
     ("worker/profile.rb", include_str!("../../worker/profile.rb")),
+    ("worker/patterns.rb", include_str!("../../worker/patterns.rb")),
     ("worker/questions.rb", include_str!("../../worker/questions.rb")),
     ("worker/reader.rb", include_str!("../../worker/reader.rb")),
     ("worker/reading.rb", include_str!("../../worker/reading.rb")),

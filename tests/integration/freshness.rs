@@ -929,6 +929,85 @@ fn a_gemfile_that_its_lock_does_not_know_yet_costs_one_boot() {
     server.stop();
 }
 
+const STAYING: &[Case] = &[
+    Case {
+        name: "code below app/ that the boot required itself",
+        sees: "Tagger::TAG",
+        before: "one",
+        after: "two",
+        change: |app| {
+            app.edit("app/middleware/tagger.rb", "one", "two");
+        },
+        effect: Effect::Reboot,
+        trigger: "app/middleware/tagger.rb",
+    },
+    Case {
+        name: "a second constant of a file",
+        sees: "PricedLine.new(1).respond_to?(:old)",
+        before: "true",
+        after: "false",
+        change: |app| {
+            app.edit("app/models/priced.rb", "def old = 1", "");
+        },
+        effect: Effect::Reboot,
+        trigger: "app/models/priced.rb",
+    },
+    Case {
+        name: "another file beside one that can't be loaded twice",
+        sees: "[Widget.name, PricedLine.new(1).first].inspect",
+        before: "[\"Widget\", 1]",
+        after: "[\"Widget\", 1]",
+        change: |app| {
+            app.append("app/models/widget.rb", "# saved\n");
+        },
+        effect: Effect::Reboot,
+        trigger: "TypeError",
+    },
+];
+
+/// What Rails does not know stays in memory when it unloads the rest.
+#[test]
+fn what_a_reload_would_leave_behind_costs_a_boot() {
+    let app = App::copy();
+    app.write("app/middleware/tagger.rb", "class Tagger\n  TAG = \"one\"\nend\n");
+    app.edit(
+        "config/application.rb",
+        "require \"rails\"\n",
+        "require \"rails\"\nrequire_relative \"../app/middleware/tagger\"\n",
+    );
+    app.write(
+        "app/models/priced.rb",
+        "class PricedLine < Struct.new(:first)\n  def old = 1\nend\n\nclass Priced\nend\n",
+    );
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    for case in STAYING {
+        try_out(&mut wrong, &app, &server, case);
+    }
+    wrong.none();
+    server.stop();
+}
+
+/// Also below a directory where programs keep what is theirs, as /tmp is.
+#[test]
+fn what_lies_beside_the_app_in_its_repository_is_followed() {
+    let app = App::copy();
+    fs::create_dir(app.beside(".git")).expect("it can be made");
+    fs::create_dir(app.beside("shared")).expect("it can be made");
+    let shared = app.beside("shared").join("rates.txt");
+    fs::write(&shared, "one").expect("it can be written");
+    app.write(
+        "config/initializers/rates.rb",
+        "RATES = File.read(\"../shared/rates.txt\")\n",
+    );
+    let server = app.server();
+    assert_eq!(see(&app, &server, "RATES").0, "one");
+    fs::write(&shared, "two").expect("it can be written");
+    let (seen, report) = see(&app, &server, "RATES");
+    assert_eq!(seen, "two", "{report}");
+    server.stop();
+}
+
 /// The path of a gem outside of the root is nobody's business.
 #[test]
 fn a_file_beside_the_root_is_named_from_there() {
@@ -1152,6 +1231,28 @@ const READ: &[Case] = &[
 /// All the ways in which an initializer may read.
 const WAYS: &[Case] = &[
     Case {
+        name: "data in another encoding",
+        sees: "ENCODED",
+        before: "1",
+        after: "2",
+        change: |app| {
+            app.write("data/encoded.txt", "2");
+        },
+        effect: Effect::Reboot,
+        trigger: "data/encoded.txt",
+    },
+    Case {
+        name: "data that might have been changed, too",
+        sees: "OPENED_FOR_BOTH",
+        before: "1",
+        after: "2",
+        change: |app| {
+            app.write("data/both.txt", "2");
+        },
+        effect: Effect::Reboot,
+        trigger: "data/both.txt",
+    },
+    Case {
         name: "code that an initializer loads",
         sees: "$of_the_loaded",
         before: "1",
@@ -1221,6 +1322,28 @@ const WAYS: &[Case] = &[
 
 /// Whether something is there, as an initializer may ask, and what it lists by its ending.
 const LOOKS: &[Case] = &[
+    Case {
+        name: "a library that an initializer asked for in vain",
+        sees: "$of_the_extra.inspect",
+        before: "nil",
+        after: "1",
+        change: |app| {
+            app.write("lib/optional/extra.rb", "$of_the_extra = 1\n");
+        },
+        effect: Effect::Reboot,
+        trigger: "lib/optional",
+    },
+    Case {
+        name: "a file whose size an initializer asked for",
+        sees: "SIZED.inspect",
+        before: "nil",
+        after: "3",
+        change: |app| {
+            app.write("data/sized", "123");
+        },
+        effect: Effect::Reboot,
+        trigger: "data/sized",
+    },
     Case {
         name: "a file that an initializer looked for",
         sees: "FLAGS.inspect",
@@ -1634,6 +1757,8 @@ fn all_of(cases: &[Case], app: &App) {
         ("data/boot.json", "1"),
         ("data/lines.txt", "1"),
         ("data/one.md", ""),
+        ("data/encoded.txt", "1"),
+        ("data/both.txt", "1"),
         ("extras/a.rb", "$of_the_extras = 1\n"),
         ("extras/loaded.code", "$of_the_loaded = 1\n"),
         ("extras/evaluated.code", "$of_the_evaluated = 1\n"),
@@ -1658,6 +1783,14 @@ rescue Errno::ENOENT
 end
 FLAGS = [File.exist?("data/flag"), Rails.root.join("data/[flag]").file?, Dir.exist?(Rails.root.join("data/flags"))]
 PAGES = Dir[Rails.root.join("data/*.md")].map { |page| File.basename(page) }.sort
+ENCODED = File.open("data/encoded.txt", "r:windows-1252:utf-8", &:read)
+OPENED_FOR_BOTH = File.open("data/both.txt", File::RDWR | File::CREAT, &:read)
+SIZED = File.size?("data/sized")
+begin
+  require "optional/extra"
+rescue LoadError
+  $of_the_extra = nil
+end
 File.write("data/made.txt", "made")
 OF_ITS_OWN = File.read("data/made.txt")
 "#,
