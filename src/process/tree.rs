@@ -19,6 +19,10 @@ use super::procfs::{self, Children, Identity, Proc};
 /// second.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long killing is waited for in all. Processes that fork as fast as they die can outrun it for as long as they like:
+/// it goes on, and whoever waits for the run does not.
+const WAITED_FOR: Duration = Duration::from_secs(10);
+
 /// How long what ends by itself may take to follow the root, before it counts as leaked: a browser that was told
 /// to quit, the other end of a shell's pipe.
 pub const SETTLE: Duration = Duration::from_millis(200);
@@ -61,7 +65,8 @@ pub struct Ended {
     /// The root was still there after TERM and the grace.
     pub forced: bool,
     pub leaked: Leaked,
-    /// What even KILL did not end within [`PATIENCE`]. It keeps its KILL, and goes when the kernel lets it.
+    /// What even KILL did not end within [`PATIENCE`], or not within all the time that is given to it. It keeps its KILL,
+    /// and goes when the kernel lets it.
     pub survivors: Vec<Leftover>,
 }
 
@@ -225,10 +230,15 @@ pub async fn end(target: &Target, grace: Duration) -> Ended {
     if ended_itself && settle(target).await {
         return Ended::default();
     }
-    let target = target.clone();
-    let ended = tokio::task::spawn_blocking(move || target.kill())
-        .await
-        .unwrap_or_default();
+    let killed = target.clone();
+    let killing = tokio::task::spawn_blocking(move || killed.kill());
+    let ended = match tokio::time::timeout(WAITED_FOR, killing).await {
+        Ok(ended) => ended.unwrap_or_default(),
+        Err(_) => Ended {
+            survivors: target.members().iter().take(NAMED).map(Leftover::of).collect(),
+            ..Ended::default()
+        },
+    };
     Ended {
         forced: !ended_itself,
         ..ended
