@@ -23,6 +23,17 @@ module Coatepec
         replaced(String.new(string, encoding: Encoding::BINARY))
       end
 
+      # A number that should be a small whole one, and that an app may have put something else in the place of.
+      def count(value) = value.is_a?(Integer) ? value.clamp(0, 0xFFFF_FFFF) : 0
+
+      # The same, of seconds.
+      def seconds(value)
+        seconds = Float(value)
+        seconds.finite? ? seconds : 0.0
+      rescue StandardError
+        0.0
+      end
+
       private
 
       # Some converters let invalid bytes through and call them valid: forgetting the encoding makes Ruby look again.

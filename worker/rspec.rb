@@ -65,8 +65,7 @@ module Coatepec
       tell_databases
       tell_start(Coatepec.clock - started)
       status = @request[:list] ? list : examples
-      @records.emit("finished", status: status.clamp(-1, 0xFFFF), quit: flag(world.wants_to_quit),
-                                outside: @listener.outside)
+      tell_end(status)
       status
     end
 
@@ -167,6 +166,11 @@ module Coatepec
       )
     end
 
+    def tell_end(status)
+      @records.emit("finished", status: status.clamp(-1, 0xFFFF), quit: flag(world.wants_to_quit),
+                                dry_run: @listener.dry_run, outside: @listener.outside)
+    end
+
     # Groups may have an order of their own, which is asked for only once they run.
     def random?
       config.ordering_manager.seed_used? ||
@@ -184,7 +188,9 @@ module Coatepec
     end
 
     def rules(set)
-      set.rules.reject { |key, _| %i[locations ids full_description if unless].include?(key) }
+      asked = %i[locations ids if unless]
+      asked << :full_description if @request[:example]
+      set.rules.reject { |key, _| asked.include?(key) }
          .map { |key, value| value == true ? key.to_s : "#{key}: #{Failure.guard("a filter") { value.inspect }}" }
     end
 
@@ -259,14 +265,19 @@ module Coatepec
   class RSpecListener
     EVENTS = %i[example_started example_passed example_failed example_pending message].freeze
 
-    attr_reader :outside
+    # Errors outside of the examples, and whether RSpec ran any example without its body.
+    attr_reader :outside, :dry_run
 
     def initialize(records)
       @records = records
       @outside = 0
+      @dry_run = false
     end
 
-    def example_started(notification) = @records.emit("example_started", **identity(notification.example))
+    def example_started(notification)
+      notice_dry_run
+      @records.emit("example_started", **identity(notification.example))
+    end
 
     def example_passed(notification) = finished(notification.example, "passed")
 
@@ -290,14 +301,20 @@ module Coatepec
     def identity(example)
       metadata = example.metadata
       { id: example.id, description: Failure.guard("a description") { example.full_description },
-        file: metadata[:file_path], line: metadata[:line_number] }
+        file: metadata[:file_path].to_s, line: Json.count(metadata[:line_number]) }
     end
 
     private
 
     def finished(example, status, **fields)
+      notice_dry_run
       @records.emit("example_finished", example: identity(example), status: status,
-                                        seconds: example.execution_result.run_time, **fields)
+                                        seconds: Json.seconds(example.execution_result.run_time), **fields)
+    end
+
+    # A hook or an example may turn it on as well as the helper.
+    def notice_dry_run
+      @dry_run = true if ::RSpec.configuration.dry_run?
     end
 
     def reason(notification) = notification.example.execution_result.pending_message

@@ -168,12 +168,24 @@ impl RunLog {
             RunEvent::ExampleStarted(identity) => self.example(identity).end = None,
             RunEvent::ExampleFinished(end) => {
                 let identity = end.example.clone();
-                self.example(identity).end = Some(end);
+                let known = &mut self.example(identity).end;
+                // Without a new start there was no new try: then a failure stays one, whatever is said of it later.
+                if known.as_ref().is_none_or(|known| known.status != ExampleStatus::Failed) {
+                    *known = Some(end);
+                }
             }
             RunEvent::Message { text } => self.message(text),
             RunEvent::OutsideError { context, failure } => self.outside.push(OutsideError { context, failure }),
-            RunEvent::Finished { status, quit, outside } => {
+            RunEvent::Finished {
+                status,
+                quit,
+                dry_run,
+                outside,
+            } => {
                 self.finished = Some(Finish { status, quit, outside });
+                if let Some(started) = &mut self.started {
+                    started.dry_run |= dry_run;
+                }
             }
             RunEvent::Exit { status } => self.exit = Some(status),
             RunEvent::Databases { names } => self.databases = names,

@@ -123,7 +123,8 @@ fn ran(log: &RunLog, started: &Started, finish: Finish, exit: i32) -> Verdict {
     let passed = log.count(ExampleStatus::Passed);
     let pending = log.count(ExampleStatus::Pending);
     let unfinished = log.unfinished().count();
-    if started.dry_run {
+    // A hook or an example may have turned it on after others had been run.
+    if started.dry_run && failed == 0 {
         verdict(
             Outcome::DryRun,
             "the project configures a dry run: examples are listed and not run",

@@ -340,6 +340,9 @@ pub enum RunEvent {
     Finished {
         status: i32,
         quit: bool,
+        /// Examples looked as if they had passed, and their bodies were not run.
+        #[serde(default)]
+        dry_run: bool,
         outside: u32,
     },
     /// The exit handlers that count have run; the process leaves with this status.

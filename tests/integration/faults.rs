@@ -11,6 +11,7 @@ const SPECS: Suite = Suite {
 
 const PASSING: &[Fault] = &[
     fault("crashes_only_in_fork", "passed", [2, 0, 0, 0, 0], "spawn_after_crash"),
+    fault("defines_exit", "passed", [1, 0, 0, 0, 0], ""),
     fault("double_forks", "passed", [2, 0, 0, 0, 0], "left 1 process"),
     fault("finalizer_segfaults", "passed", [1, 0, 0, 0, 0], ""),
     fault("floods_stderr", "passed", [2, 0, 0, 0, 0], "Köln"),
@@ -21,6 +22,7 @@ const PASSING: &[Fault] = &[
     fault("leaks_thread", "passed", [2, 0, 0, 0, 0], ""),
     fault("leaves_temp_files", "passed", [1, 0, 0, 0, 0], ""),
     fault("minitest_autorun", "passed", [1, 0, 0, 0, 0], ""),
+    fault("odd_metadata", "passed", [3, 0, 0, 0, 0], ""),
     fault("opens_port", "passed", [1, 0, 0, 0, 0], ""),
     fault("prints_seed", "passed", [1, 0, 0, 0, 0], ""),
     fault("raw_sqlite_handle", "passed", [2, 0, 0, 0, 0], ""),
@@ -89,6 +91,7 @@ const FAILING: &[Fault] = &[
     fault("raises_bare_exception", "failed", [2, 1, 0, 0, 0], "\"Exception\""),
     fault("redefines_for_good", "failed", [2, 1, 0, 0, 0], "expected: 2"),
     fault("reopens_stdout", "failed", [2, 1, 0, 0, 0], "expected: 2"),
+    fault("replays_a_pass", "failed", [2, 1, 0, 0, 0], "expected: 2"),
     fault("stubs_everything", "failed", [3, 1, 0, 0, 0], "expected: 2"),
     fault("throws", "failed", [2, 1, 0, 0, 0], "UncaughtThrowError"),
     fault("travels_time", "failed", [3, 1, 0, 0, 0], "expected: 2"),
@@ -113,6 +116,7 @@ const NEITHER: &[Fault] = &[
         counts: None,
         says: "status 1",
     },
+    fault("turns_dry_run_on", "dry_run", [1, 0, 0, 0, 0], "dry run"),
     fault("dry_run", "dry_run", [2, 0, 0, 0, 0], "dry run"),
     fault("empty_file", "no_examples", [0, 0, 0, 0, 0], "no examples"),
     fault("exit_in_at_exit", "failed_at_exit", [1, 0, 0, 0, 0], "status to 3"),

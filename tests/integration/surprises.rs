@@ -51,6 +51,12 @@ fn nothing_runs_but_what_was_named_whatever_the_project_configures() {
     ] {
         assert_eq!(examples(&server.run([selector])), count, "{selector}");
     }
+    app.write(".rspec", "--require spec_helper\n--example one\n");
+    let hidden = server.run(["spec/two_spec.rb"]);
+    assert_eq!(examples(&hidden), 1);
+    let warnings = hidden["warnings"].to_string();
+    assert!(warnings.contains("1 example was hidden"), "{warnings}");
+    app.write(".rspec", "--require spec_helper\n");
     let fresh = server.run_with(["spec/two_spec.rb"], json!({ "fork": "never" }));
     assert_eq!(examples(&fresh), 2);
     let both = json!({ "paths": ["spec/two_spec.rb:3"], "example": "other" });

@@ -129,8 +129,8 @@ fn a_retried_example_counts_once_and_its_last_end_wins() {
     let worse = log([starts(A), passes(A), starts(A), fails(A)]);
     assert_eq!(counts(&worse), [0, 1, 0]);
 
-    let without_a_start = log([starts(A), fails(A), passes(A)]);
-    assert_eq!(counts(&without_a_start), [1, 0, 0]);
+    let without_a_try = log([starts(A), fails(A), passes(A)]);
+    assert_eq!(counts(&without_a_try), [0, 1, 0]);
 }
 
 #[test]

@@ -141,6 +141,7 @@ fn each_condition_of_a_pass_is_needed() {
                 run.finished = Some(RunEvent::Finished {
                     status: 0,
                     quit: true,
+                    dry_run: false,
                     outside: 0,
                 });
             },
@@ -165,6 +166,7 @@ fn each_condition_of_a_pass_is_needed() {
                 run.finished = Some(RunEvent::Finished {
                     status: 0,
                     quit: false,
+                    dry_run: false,
                     outside: 1,
                 });
             },

@@ -39,7 +39,7 @@ fn event() -> impl Strategy<Value = RunEvent> {
         12 => (id(), status).prop_map(|(id, status)| RunEvent::ExampleFinished(end(id, status))),
         1 => Just(says("…")),
         1 => Just(goes_wrong_outside("after(:suite)")),
-        4 => (zero(), unlikely()).prop_map(|(status, quit)| RunEvent::Finished { status, quit, outside: 0 }),
+        4 => (zero(), unlikely()).prop_map(|(status, quit)| RunEvent::Finished { status, quit, dry_run: false, outside: 0 }),
         4 => zero().prop_map(leaves),
         1 => Just(hangs_at(&["spec/a_spec.rb:3"])),
     ]
@@ -141,7 +141,13 @@ fn wanting(records: &[Record], stop: Option<Stop>) -> Vec<&'static str> {
     for event in &told {
         match event {
             RunEvent::ExampleStarted(example) => drop(examples.insert(&example.id, None)),
-            RunEvent::ExampleFinished(end) => drop(examples.insert(&end.example.id, Some(end.status))),
+            RunEvent::ExampleFinished(end) => {
+                let status = examples.entry(&end.example.id).or_default();
+                // A failure is taken back by another try only.
+                if *status != Some(ExampleStatus::Failed) {
+                    *status = Some(end.status);
+                }
+            }
             _ => {}
         }
     }

@@ -392,7 +392,7 @@ fn a_passing_run_is_told_event_by_event() {
             }
         ]
     );
-    let end = all!(events.clone(), RunEvent::Finished { status, quit, outside } => (status, quit, outside));
+    let end = all!(events.clone(), RunEvent::Finished { status, quit, outside, .. } => (status, quit, outside));
     assert_eq!(end, [(0, false, 0)]);
     assert_eq!(all!(events, RunEvent::Exit { status } => status), [0]);
 }
@@ -454,7 +454,7 @@ fn a_failing_run_is_told_with_every_kind_of_failure() {
         outside,
         [("An error occurred in an `after(:context)` hook.".to_owned(), hook)]
     );
-    let end = all!(events, RunEvent::Finished { status, quit, outside } => (status, quit, outside));
+    let end = all!(events, RunEvent::Finished { status, quit, outside, .. } => (status, quit, outside));
     assert_eq!(end, [(1, false, 1)]);
 }
 

@@ -81,6 +81,7 @@ pub(crate) fn finishes(status: i32) -> RunEvent {
     RunEvent::Finished {
         status,
         quit: false,
+        dry_run: false,
         outside: 0,
     }
 }

@@ -381,7 +381,16 @@ fn excused(round: Round, report: &Value) -> bool {
     let lost = ["boot_failed", "load_error"].contains(&outcome) && ["WorkerDied", "ZygoteDied"].contains(&class);
     // A fresh process is not tried again.
     let crashed = outcome == "crashed" && matches!(round.act, Act::Hit(Victim::Run, _)) && report["mode"] != "fork";
-    crashed || (lost && round.act.excuses_nothing_run())
+    crashed || swallowed(round, report) || (lost && round.act.excuses_nothing_run())
+}
+
+/// RSpec itself may lose a signal, as it does while it tells of the start of an example: then what fails by it says so.
+fn swallowed(round: Round, report: &Value) -> bool {
+    let failures = report["failures"].as_array().into_iter().flatten();
+    let mut causes = failures.flat_map(|failure| [&failure["causes"], &failure["parts"]]);
+    round.act == Act::Hit(Victim::Run, Signal::SIGTERM)
+        && report["outcome"] == "failed"
+        && causes.any(|causes| causes.to_string().contains("\"SignalException\""))
 }
 
 /// Processes that were started with the server's environment.
