@@ -98,11 +98,8 @@ module Coatepec
       def repository
         return @repository if defined?(@repository)
 
-        above = Pathname(Dir.pwd).ascend.drop(1).take_while { |dir| !dir.root? && dir.to_s != Dir.home }
-        found = above.find { |dir| dir.join(".git").exist? }
+        found = directories_above.find { |dir| dir.join(".git").exist? }
         @repository = found && "#{found}/"
-      rescue ArgumentError # No home.
-        nil
       end
 
       private
@@ -191,9 +188,16 @@ module Coatepec
 
       def neighbours
         @neighbours ||= begin
-          dirs = [repository&.chomp("/"), *Gem.loaded_specs.each_value.map(&:full_gem_path)].compact
-          dirs.map { |dir| "#{dir}/" }.reject { |dir| installed?(dir) }
+          gems = Gem.loaded_specs.each_value.map { |spec| "#{spec.full_gem_path}/" }
+          [repository, *gems].compact.reject { |dir| installed?(dir) }
         end
+      end
+
+      # As far as the home, which may well be a repository of its own kind.
+      def directories_above
+        Pathname(Dir.pwd).ascend.drop(1).take_while { |dir| !dir.root? && dir.to_s != Dir.home }
+      rescue ArgumentError # No home.
+        []
       end
 
       def reload_files

@@ -20,7 +20,7 @@ use super::procfs::{self, Children, Identity, Proc};
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long killing is waited for in all. Processes that fork as fast as they die can outrun it for as long as they like:
-/// it goes on, and whoever waits for the run does not.
+/// it goes on, and [`end`] does not wait for it.
 const WAITED_FOR: Duration = Duration::from_secs(10);
 
 /// How long what ends by itself may take to follow the root, before it counts as leaked: a browser that was told
