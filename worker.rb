@@ -2,15 +2,17 @@
 
 # The Ruby side of Coatepec, embedded in the binary and handed over in memory: nothing of it is ever on the app's disk.
 #
-#   worker  boots Rails once in `test` and keeps it warm; loads no test code
-#   zygote  forked from the worker; has the test framework and the app's test helper loaded
+#   worker  boots Rails once in `test` and keeps it warm; loads no class of the app and no test code
+#   app     forked from the worker; has the app's classes loaded
+#   reader  forked from the app; answers what it is made of
+#   zygote  forked from the app; has the test framework and the app's test helper loaded
 #   child   forked from the zygote for exactly one run
 #   spawn   a fresh process for one run, when forking was not asked for or not safe
 #
 # The supervisor decides everything; this side does what it is told and reports what happened.
 module Coatepec
   # Raised together with `PROTOCOL` in src/worker/protocol.rs whenever a message changes its meaning.
-  PROTOCOL = 1
+  PROTOCOL = 2
 
   # Captured before any test stops it.
   CLOCK = Process.method(:clock_gettime)
@@ -45,7 +47,7 @@ module Coatepec
 
     def start_worker
       names = %w[
-        plain boot compiled databases held fork guard patterns questions reader tables traces zygote worker
+        plain ahead boot compiled databases fork guard patterns questions app reader tables traces zygote worker
       ]
       names.each { |name| load_part(name) }
       code_hash

@@ -1,40 +1,54 @@
 # frozen_string_literal: true
 
 module Coatepec
-  # Boots the app with reloading forced on, and tells what the boot depended on.
+  # Boots the app, and tells what that depended on.
   module Boot
     class << self
-      # `environment` is the file to load, relative to the root: config/environment.rb, or an engine's dummy app.
-      def call(root, environment)
+      # Loads the app as far as none of its reloadable code is loaded, and calls the block there, in which the worker
+      # waits. It returns in forks only, each of which loads the rest for itself: so a change of that code needs another
+      # fork, and nothing of the old code is in it. `environment` is the file to load, relative to the root:
+      # config/environment.rb, or an engine's dummy app.
+      def call(root, environment, &hold)
         Dir.chdir(root)
         Coatepec.root
         @root = Dir.pwd
-        path = File.expand_path(environment, @root)
-        Traces.during(:boot) { load_app(path) }
-        @required = required
-        Traces.during(:classes) { eager_load }
+        @hold = hold
+        Traces.during(:boot) do
+          load_app(File.expand_path(environment, @root))
+          # An app of which nobody saw the beginning: it is there as a whole.
+          pause(whole: true)
+          eager_load
+        end
         Tables.remember_what_classes_saw
       end
 
-      # Tells who holds on to what was there before; nil if nobody does.
-      def reload
-        before = Held.names
-        Tables.forget
-        Traces.during(:classes) { load_again }
-        Tables.remember_what_classes_saw
-        Held.by(before)
+      # In front of `Rails::Initializable::Initializer`: from this one on, the app's classes can be found.
+      module Turn
+        def run(*)
+          return super unless name == :setup_main_autoloader
+
+          Boot.turn { super }
+        end
       end
 
-      # Wins over config/environments/test.rb, over the legacy setter and over initializers: a worker that can't
-      # reload would serve old code.
-      def force_reloading(app)
+      # Code of the app's own that went on in a thread would be gone in a fork: then all of it is loaded before.
+      def turn
+        return yield if @hold.nil? || Guard.own_threads?
+
+        Ahead.load
+        pause
+        # An initializer may have wished otherwise.
+        @app.config.eager_load = false
+        yield
+        Ahead.catch_up
+      end
+
+      # Classes are loaded by us, so that one that can't be loaded does not keep the others from being tested. And
+      # nothing shall start threads to look for changes.
+      def configure(app)
         @app = app
-        config = app.config
-        config.cache_classes = false
-        config.eager_load = false
-        config.file_watcher = ActiveSupport::FileUpdateChecker
-        config.reload_classes_only_on_change = true
-        %i[cache_classes= enable_reloading=].each { |setter| config.define_singleton_method(setter) { |_value| nil } }
+        app.config.eager_load = false
+        app.config.file_watcher = ActiveSupport::FileUpdateChecker
       end
 
       # Has each route remember where it was drawn, from Rails 7.1 on: the app's own line, not one of the gem that drew
@@ -59,14 +73,11 @@ module Coatepec
         }
       end
 
-      # What this boot depended on, by what a change of it calls for.
+      # What the worker depends on, and what its fork does, by what a change of it calls for.
       def inputs
-        {
-          reload_dirs: reload_dirs, reload_files: outside_gems(reload_files),
-          features: outside_gems($LOADED_FEATURES).reject { |path| below?(path, reload_dirs) } + @required + strays,
-          config_dirs: config_dirs, gemfiles: gemfiles, code_dirs: code_dirs, vouched: vouched,
-          boot_traces: with_absent_dirs(Traces.of(:boot)), class_traces: Traces.of(:classes)
-        }
+        read = @turned ? Traces.of(:classes, known_files) : Traces.none
+        @kept.merge(reload_dirs: reload_dirs, reload_files: outside_gems(reload_files), app_features: app_features,
+                    class_traces: read)
       end
 
       attr_reader :eager_load_error
@@ -82,14 +93,8 @@ module Coatepec
 
       def installed?(path) = gem_dirs.any? { |dir| path.start_with?(dir) }
 
-      # Whether a reload loads it again.
-      def reloadable?(path)
-        # Whoever asks for the app too early has it made too early.
-        @app && path.end_with?(".rb") ? below?(path, reload_dirs) || route_files.include?(path) : false
-      end
-
       # What a change of is noticed in another way.
-      def known_files = reload_files + gemfiles
+      def known_files = reload_files + @kept[:gemfiles]
 
       # Of the app, of the repository that it is in, or of a gem by path.
       def near?(path) = path.start_with?(Coatepec.root, *neighbours)
@@ -111,20 +116,33 @@ module Coatepec
         Compiled.distrust
         Traces.listen
         require "rails"
+        ::Rails::Initializable::Initializer.prepend(Turn)
         ActiveSupport.on_load(:before_initialize, yield: true) do |app|
-          Boot.force_reloading(app)
+          Boot.configure(app)
           Boot.locate_routes
         end
         require path
         Compiled.distrust
       end
 
-      def load_again
-        Rails.application.reloader.reload!
-        # The reloader of I18n looks at modification times only.
-        I18n.reload!
-        ::FactoryBot.reload if factories.any?
-        eager_load
+      def pause(whole: false)
+        return unless @hold
+
+        hold = @hold
+        @hold = nil
+        @kept = kept(whole)
+        Traces.pause(:classes) { hold.call }
+        @turned = true
+        Tables.forget
+      end
+
+      # What the boot itself depended on: whatever of it changes, it takes another boot.
+      def kept(whole)
+        files = gemfiles
+        {
+          whole: whole, features: outside_gems($LOADED_FEATURES), config_dirs: config_dirs, gemfiles: files,
+          code_dirs: code_dirs, vouched: vouched, boot_traces: with_absent_dirs(Traces.of(:boot, files))
+        }
       end
 
       # Loading the app's classes once here saves each run from doing it. A file that can't be loaded must not keep
@@ -132,33 +150,23 @@ module Coatepec
       def eager_load
         @eager_load_error = nil
         Rails.autoloaders.main.eager_load
-        (Rails.application.config.eager_load_namespaces - [Rails.application]).each(&:eager_load!)
+        (Rails.application.config.eager_load_namespaces - Ahead.loaded - [Rails.application]).each(&:eager_load!)
       rescue SignalException
         raise
       rescue Exception => e # rubocop:disable Lint/RescueException -- a file may `abort`, or exhaust the stack
         @eager_load_error = Failure.of(e)
       end
 
+      # Zeitwerk is told of them when it is their turn.
       def reload_dirs
-        Rails.autoloaders.main.dirs - Rails.autoloaders.once.dirs + factories.select { |path| File.directory?(path) }
+        dirs = ActiveSupport::Dependencies.autoload_paths.map(&:to_s).select { |dir| File.directory?(dir) }
+        (dirs | Rails.autoloaders.main.dirs) - Rails.autoloaders.once.dirs +
+          factories.select { |path| File.directory?(path) }
       end
 
-      # Of the code that can be reloaded, what the boot required by itself: Zeitwerk leaves it as it is.
-      def required
-        managed = Held.names
-        loader = Rails.autoloaders.main
-        files = $LOADED_FEATURES.select { |path| below?(path, reload_dirs) }
-        files.reject { |path| managed[loader.cpath_expected_at(path)] }
-      rescue NoMethodError, Zeitwerk::Error # Before Zeitwerk 2.6.9 it can't be asked.
-        []
-      end
-
-      # Files of such code that define other constants, too: these stay when the rest is unloaded.
-      def strays
-        managed = Held.names
-        names = Object.constants(false).reject { |name| managed[name.to_s] || Object.autoload?(name, false) }
-        files = names.filter_map { |name| Object.const_source_location(name, false)&.first }
-        files.uniq.select { |path| below?(path, reload_dirs) }
+      # What was loaded along with the classes.
+      def app_features
+        (outside_gems($LOADED_FEATURES) - @kept[:features]).reject { |path| below?(path, reload_dirs) }
       end
 
       # Where code is that Zeitwerk finds by its name and never loads again.

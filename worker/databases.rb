@@ -7,6 +7,9 @@ module Coatepec
     SERVERS = [["postgresql", 5432, /postg/], ["mysql", 3306, /mysql|trilogy/]].freeze
 
     class << self
+      # Whether the app has the code that speaks to them. To ask does not load it.
+      def used? = defined?(::ActiveRecord) && ::ActiveRecord.respond_to?(:autoload?) && !::ActiveRecord.autoload?(:Base)
+
       # Who shares a database shares this name; no password, no user.
       def names
         return [] unless defined?(::ActiveRecord::Base)

@@ -11,16 +11,32 @@ module Coatepec
     PR_SET_PDEATHSIG = 1
 
     class << self
-      # Forks with nothing half-done to inherit: no open connection, no unwritten buffer.
+      # Forks with nothing half-done to inherit: no open connection, no unwritten buffer. The block is the fork's life.
       def start
-        disconnect
-        [$stdout, $stderr, STDOUT, STDERR].each { |io| flush(io) }
-        parent = Process.pid
+        parent = prepare
         Process.fork do
-          die_with(parent)
-          SIGNALS.each { |signal| trap(signal, "DEFAULT") }
+          settle(parent)
           yield
         end
+      end
+
+      # The same, and the fork goes on from here: in it, this is nil.
+      def split
+        parent = prepare
+        pid = Process.fork
+        settle(parent) unless pid
+        pid
+      end
+
+      def prepare
+        disconnect
+        [$stdout, $stderr, STDOUT, STDERR].each { |io| flush(io) }
+        Process.pid
+      end
+
+      def settle(parent)
+        die_with(parent)
+        SIGNALS.each { |signal| trap(signal, "DEFAULT") }
       end
 
       # Should whoever forked this be killed, nobody would be left who knows of it. Linux only, and a help only: the
@@ -37,7 +53,7 @@ module Coatepec
 
       # A connection shared over a fork corrupts the conversation (or the file) of whoever holds its other half.
       def disconnect
-        return unless defined?(::ActiveRecord::Base)
+        return unless Databases.used?
 
         ::ActiveRecord::Base.connection_handler.clear_all_connections!(:all)
       rescue StandardError

@@ -27,6 +27,14 @@ module Coatepec
         (Thread.list - [Thread.main]).map { |thread| Json.text(thread.name || created_at(thread)) }
       end
 
+      # Whether the app's own code has started any that are still there.
+      def own_threads?
+        (Thread.list - [Thread.main]).any? do |thread|
+          file = File.expand_path(created_at(thread)[/\A.+(?=:\d)/].to_s, Coatepec.root)
+          File.file?(file) && Boot.near?(file) && !Boot.installed?(file)
+        end
+      end
+
       # Threads of C libraries, which only the kernel knows, by the name that it has for them: often that of the
       # process, as has the one by which Ruby itself keeps time.
       def native

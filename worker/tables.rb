@@ -37,14 +37,14 @@ module Coatepec
       private
 
       def pools
-        return [] unless defined?(::ActiveRecord::Base)
+        return [] unless Databases.used?
 
         role = ::ActiveRecord::Base.current_role
         ::ActiveRecord::Base.connection_handler.connection_pool_list(role)
                             .reject { |pool| pool.db_config.database.to_s.match?(/:memory:|mode=memory/) }
       end
 
-      def models = defined?(::ActiveRecord::Base) ? ::ActiveRecord::Base.descendants.reject(&:abstract_class?) : []
+      def models = Databases.used? ? ::ActiveRecord::Base.descendants.reject(&:abstract_class?) : []
 
       def asked?(pool) = pool.connections.any?
 

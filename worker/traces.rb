@@ -38,7 +38,6 @@ module Coatepec
     OUTPUT = %r{\A(tmp|log|coverage|\.git|\.bundle|node_modules|vendor/bundle)/}
 
     SYSTEM = %r{\A/(proc|sys|dev)/}
-    BODY = /\A(<class:|<module:|<top |<main>|singleton class)/
 
     # Who opens a file to change what is in it has read it, too.
     WRITES = File::WRONLY | File::TRUNC | File::APPEND
@@ -54,14 +53,17 @@ module Coatepec
     class << self
       # `kind` says what a change calls for: `boot`, `classes` (a reload) or `helper`.
       def during(kind)
-        @found ||= Hash.new { |found, name| found[name] = Found.empty }
-        @found[kind] = Found.empty
-        @written = {}
-        @kind = kind
-        listen
+        begin_with(kind)
         yield
       ensure
         deafen
+      end
+
+      # Nobody listens while the block goes on; what comes then is of another kind.
+      def pause(kind)
+        deafen
+        yield
+        begin_with(kind)
       end
 
       # Again, when something may have come before it that does not pass on what it is asked for.
@@ -75,12 +77,15 @@ module Coatepec
         @errors.enable
       end
 
-      def of(kind)
+      # But for files that are known to matter without this.
+      def of(kind, known)
         found = @found[kind]
-        files = found.files.keys + (found.code.keys - $LOADED_FEATURES).reject { |path| Boot.reloadable?(path) }
-        files = (files - Boot.known_files).select { |path| Boot.near?(path) }
+        files = found.files.keys + (found.code.keys - $LOADED_FEATURES)
+        files = (files - known).select { |path| Boot.near?(path) }
         { **bounded(files), listings: listings(found) }
       end
+
+      def none = { files: [], dirs: [], listings: [] }
 
       def opened(path = nil, mode = "r", *, **options)
         mode = options[:mode] || mode
@@ -99,7 +104,7 @@ module Coatepec
 
       # `load` and `require`, whoever stands before them.
       def code(path)
-        hear(path) { |file| found.code[file] = true unless Boot.reloadable?(file) }
+        hear(path) { |file| found.code[file] = true }
       end
 
       # Whether something is there: if the app's own code asks, it matters. It is a listing that can hold one name.
@@ -145,6 +150,14 @@ module Coatepec
       end
 
       private
+
+      def begin_with(kind)
+        @found ||= Hash.new { |found, name| found[name] = Found.empty }
+        @found[kind] = Found.empty
+        @written = {}
+        @kind = kind
+        listen
+      end
 
       def look_for(path)
         hear(path) do |file|
@@ -214,22 +227,7 @@ module Coatepec
         near.first(LIMIT).map { |dir, pattern| { dir: dir, pattern: pattern } }
       end
 
-      # Where it belongs: what a class body of code that can be reloaded reads, a reload reads again.
-      def found
-        kind = @kind or raise "nobody listens"
-        kind = lasting? ? :boot : :classes unless kind == :helper
-        @found[kind]
-      end
-
-      def lasting?
-        Thread.each_caller_location do |frame|
-          path = frame.path.to_s
-          next if !path.start_with?(Coatepec.root) || Boot.installed?(path)
-          return true unless Boot.reloadable?(path)
-          return false if frame.label.match?(BODY)
-        end
-        @kind == :boot
-      end
+      def found = @found.fetch(@kind)
 
       # Whether what is new there is noticed without this.
       def known?(dir)

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Coatepec
-  # The warm process: Rails booted, no test code loaded. Everything happens on the main thread, because some native
-  # libraries only survive a fork from the thread that initialised them.
+  # The warm process: Rails booted, no test code and no class of the app loaded. Everything happens on the main thread,
+  # because some native libraries only survive a fork from the thread that initialised them.
   class Worker
     include Questions
 
@@ -13,59 +13,50 @@ module Coatepec
     def run
       Process.setproctitle("coatepec worker")
       @wire.tell("hello", protocol: PROTOCOL, code: Coatepec.code_hash, pid: Process.pid, ruby: RUBY_VERSION)
-      @wire.each_question { |name, fields, ios| handle(name, fields, ios) }
+      @wire.each_question { |name, fields, _ios| name == :boot ? boot(fields) : answer_common(name, fields) }
       exit!(0)
     end
 
     private
 
-    def handle(name, fields, ios)
-      case name
-      when :boot then attempt("ready", "boot_failed") { boot(fields) }
-      when :reload then attempt("reloaded", "reload_failed") { reload }
-      when :zygote then zygote(fields, ios)
-      when :reader then reader(ios)
-      else answer_common(name, fields)
-      end
-    end
-
     # Whatever the app raises, `exit` and `abort` included, is an answer and not the end of the worker.
-    def attempt(done, failed)
+    def boot(fields)
       started = Coatepec.clock
-      fields = yield
-      @wire.answer(done, seconds: Coatepec.clock - started, **fields)
+      app = nil
+      Boot.call(fields.fetch(:root), fields.fetch(:environment)) { app = hold(started) }
+      app.serve
     rescue Exception => e # rubocop:disable Lint/RescueException
-      @wire.answer(failed, seconds: Coatepec.clock - started, error: Failure.of(e))
+      app&.fail(e)
+      @wire.answer("boot_failed", seconds: Coatepec.clock - started, error: Failure.of(e))
     end
 
-    def boot(fields)
-      Boot.call(fields.fetch(:root), fields.fetch(:environment))
+    # In the middle of the boot. Comes to an end in forks only.
+    def hold(started)
       # Ruby loads its tables of Unicode when they are first used, which any slug or validation does.
       "é".unicode_normalize
       GC.start
-      {
-        versions: Boot.versions, inputs: Boot.inputs, eager_load_error: Boot.eager_load_error,
-        threads: Guard.threads, native: Guard.native, databases: Databases.names, listening: Fork.listening
-      }
-    end
+      @wire.answer("booted", seconds: Coatepec.clock - started, inputs: Boot.inputs)
+      @wire.each_question do |name, fields, ios|
+        next answer_common(name, fields) unless name == :app
 
-    def reload
-      held = Boot.reload
-      { inputs: Boot.inputs, eager_load_error: Boot.eager_load_error, held: held }
-    end
-
-    def zygote(fields, ios)
-      answer_fork(ios) do
-        @wire.close
-        Zygote.new(fields, *ios).run
+        app = split(ios)
+        return app if app.is_a?(App)
       end
+      exit!(0)
     end
 
-    def reader(ios)
-      answer_fork(ios) do
+    # The app, in the fork.
+    def split(ios)
+      if (pid = Fork.split)
+        ios.each(&:close)
+        @wire.answer("forked", pid: pid)
+        nil
+      else
         @wire.close
-        Reader.new(*ios).run
+        App.new(*ios)
       end
+    rescue SystemCallError => e
+      refuse("failed to fork: #{e.message}")
     end
   end
 end

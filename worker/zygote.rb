@@ -34,7 +34,7 @@ module Coatepec
       end
       @wire.tell("loaded", seconds: Coatepec.clock - started,
                            features: Boot.outside_gems($LOADED_FEATURES + Boot.factory_files),
-                           traces: Traces.of(:helper), versions: Boot.versions, outdated: @outdated)
+                           traces: Traces.of(:helper, Boot.known_files), versions: Boot.versions, outdated: @outdated)
       true
     rescue Exception => e # rubocop:disable Lint/RescueException
       @wire.tell("load_failed", seconds: Coatepec.clock - started, error: Failure.of(e))

@@ -64,7 +64,7 @@ pub fn of_problem(outcome: Outcome, failure: &Failure) -> String {
         (_, "ActiveRecord::PendingMigrationError") => {
             "run `RAILS_ENV=test bin/rails db:migrate`, then call again".to_owned()
         }
-        (_, "WorkerDied" | "ZygoteDied") => "see `stderr` for its last words, then call again".to_owned(),
+        (_, "WorkerDied" | "AppDied" | "ZygoteDied") => "see `stderr` for its last words, then call again".to_owned(),
         (Outcome::LoadError, "SystemExit") => {
             "the test helper ended the process (a pending migration does that); see `stderr`, mend it, call again"
                 .to_owned()

@@ -178,23 +178,25 @@ struct BootFacts {
 }
 
 impl BootFacts {
-    fn of(booted: &Booted) -> Self {
-        let error = booted.ready.eager_load_error.as_ref();
-        BootFacts {
+    /// None of what has no app yet, or none any more.
+    fn of(booted: &Booted) -> Option<Self> {
+        let ready = &booted.app.as_ref()?.ready;
+        let error = ready.eager_load_error.as_ref();
+        Some(BootFacts {
             versions: booted.versions(),
             id: booted.id,
-            seconds: booted.ready.seconds,
+            seconds: booted.seconds + ready.seconds,
             worker_pid: booted.worker.pid,
             zygote_pid: booted.zygote.as_ref().map(|zygote| zygote.pid()),
             eager_load_error: error.map(|error| error.message.clone()),
-            listening: booted.ready.listening.clone(),
+            listening: ready.listening.clone(),
             rewritten: booted.rewritten.clone(),
             sandbox: booted.worker.kept().enforcement(),
             memory_limit: match cgroup::keeps_memory() {
                 true => MemoryLimit::Kernel,
                 false => MemoryLimit::Polled,
             },
-        }
+        })
     }
 
     fn rewritten(&self, root: &str) -> Vec<String> {
@@ -261,7 +263,7 @@ impl Board {
 
     /// What was done to make the app warm, or to try.
     pub fn prepared(&self, prepared: &Prepared, booted: Option<&Booted>) {
-        let boot = booted.map(BootFacts::of);
+        let boot = booted.and_then(BootFacts::of);
         self.change(|facts| {
             facts.last_trigger = prepared.trigger.clone().or(facts.last_trigger.take());
             facts.boot = boot;
@@ -299,7 +301,7 @@ impl Board {
 
     /// Back to rest, with or without a booted app.
     pub fn at_rest(&self, booted: Option<&Booted>) {
-        let boot = booted.map(BootFacts::of);
+        let boot = booted.and_then(BootFacts::of);
         self.change(|facts| {
             facts.running = None;
             facts.enter(if boot.is_some() { Phase::Ready } else { Phase::Absent });

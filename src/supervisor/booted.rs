@@ -1,4 +1,4 @@
-//! One booted worker, what was forked from it, and the files that it was made from.
+//! One booted worker, the app that was forked from it, and the files that they were made from.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -15,8 +15,9 @@ use super::setup::{Settings, Setup};
 use crate::project::Framework;
 use crate::project::changes::{self, Change, Snapshot};
 use crate::project::since::Moment;
+use crate::worker::app::{self, App};
 use crate::worker::freshness::{Effect, Watch};
-use crate::worker::protocol::{Ready, Versions};
+use crate::worker::protocol::Versions;
 use crate::worker::reader::Reader;
 use crate::worker::zygote::Zygote;
 use crate::worker::{Broken, Worker};
@@ -25,10 +26,13 @@ use crate::worker::{Broken, Worker};
 #[derive(Debug)]
 pub struct Booted {
     pub worker: Arc<Worker>,
-    pub ready: Ready,
+    /// Seconds that the boot of the worker took.
+    pub seconds: f64,
+    /// None before it is loaded, and when it can't be.
+    pub app: Option<Arc<App>>,
     pub id: u64,
-    /// Counts up with each reload of this boot.
-    pub(super) reloads: u64,
+    /// Counts up with each app of this boot.
+    pub(super) loads: u64,
     pub since: Instant,
     pub watch: Watch,
     pub(super) made_with: Settings,
@@ -85,9 +89,9 @@ impl Looking {
 impl Booted {
     /// Ruby and Rails as booted; the test framework only once a zygote has loaded it.
     pub fn versions(&self) -> Versions {
-        self.zygote
-            .as_ref()
-            .map_or_else(|| self.ready.versions.clone(), |zygote| zygote.loaded.versions.clone())
+        let of_app = || self.app.as_ref().map(|app| app.ready.versions.clone());
+        let of_zygote = self.zygote.as_ref().map(|zygote| zygote.loaded.versions.clone());
+        of_zygote.or_else(of_app).unwrap_or_default()
     }
 
     /// Whether there is a zygote, and no run of this framework can be forked from it.
@@ -99,33 +103,31 @@ impl Booted {
     pub(super) fn lease(&self) -> Option<Lease> {
         Some(Lease {
             boot_id: self.id,
-            worker: Arc::clone(&self.worker),
+            app: Arc::clone(self.app.as_ref()?),
             zygote: Arc::clone(self.zygote.as_ref()?),
-            threads_after_boot: self.ready.threads.clone(),
-            native_after_boot: self.ready.native.clone(),
             crashes: self.crashes,
         })
     }
 
     /// A reader for one question, forked now if there is none that lives and has nothing to do.
-    pub(super) async fn reader(&self) -> Result<Asking, Broken> {
+    pub(super) async fn reader(&self, app: &Arc<App>) -> Result<Asking, Broken> {
         let reader = match self.readers.take() {
             Some(reader) if !reader.is_stopped() && now(reader.exited()).await.is_none() => reader,
             lost => {
-                self.end(lost).await;
-                self.worker.reader().await?
+                end_reader(app, lost).await;
+                app.reader().await?
             }
         };
         Ok(Asking {
             reader,
-            worker: Arc::clone(&self.worker),
+            app: Arc::clone(app),
             idle: self.readers.clone(),
         })
     }
 
-    /// Which code it is that the forks of this worker have.
+    /// Which code it is that the forks of the app have.
     pub(super) fn generation(&self) -> (u64, u64) {
-        (self.id, self.reloads)
+        (self.id, self.loads)
     }
 
     /// The files as they are known, to see whether they change while something is loaded from them.
@@ -151,15 +153,13 @@ impl Booted {
         .await
     }
 
-    /// What has changed since and has an effect; it stays a change.
-    pub(super) async fn changed(&mut self) -> Vec<PathBuf> {
+    /// What has changed since and calls for that much at least; it stays a change.
+    pub(super) async fn changed(&mut self, least: Effect) -> Vec<PathBuf> {
         let targets = self.watch.targets();
         let changes = self
             .on_baseline(move |baseline| baseline.diff(&Snapshot::look(&targets)))
             .await;
-        let costly = changes
-            .into_iter()
-            .filter(|change| self.watch.effect(change) > Effect::Nothing);
+        let costly = changes.into_iter().filter(|change| self.watch.effect(change) >= least);
         costly.map(|change| change.path).collect()
     }
 
@@ -200,33 +200,49 @@ impl Booted {
         }
     }
 
+    pub(super) async fn app_is_gone(&self) -> bool {
+        match &self.app {
+            Some(app) => app.is_stopped() || now(app.exited()).await.is_some(),
+            None => false,
+        }
+    }
+
     /// One that a run is using is ended when that run is over ([`Lease::give_back`]).
     pub(super) async fn drop_zygote(&mut self) {
-        let Some(zygote) = self.zygote.take() else { return };
+        let (Some(zygote), Some(app)) = (self.zygote.take(), &self.app) else {
+            return;
+        };
         self.pending = self.pending.max(Effect::NewZygote);
         if let Ok(zygote) = Arc::try_unwrap(zygote) {
-            self.worker.end_fork(zygote.pid()).await;
+            app.end_fork(zygote.pid()).await;
         }
     }
 
-    /// A question under way is answered as it was asked, and its reader ends then.
-    pub(super) async fn drop_readers(&mut self) {
+    /// With all that was forked from it, but for what a run or a question is using: it ends with its last user.
+    pub(super) async fn drop_app(&mut self) {
+        self.drop_zygote().await;
         let idle = std::mem::take(&mut self.readers).close();
-        self.end(idle).await;
-    }
-
-    async fn end(&self, reader: Option<Reader>) {
-        if let Some(reader) = reader {
-            self.worker.end_fork(reader.pid()).await;
-        }
+        let Some(app) = self.app.take() else { return };
+        self.pending = self.pending.max(Effect::Reload);
+        end_reader(&app, idle).await;
+        app::release(app).await;
     }
 }
 
-/// Ends all of it; at once, unless a run is using it.
-pub(super) async fn end(worker: Arc<Worker>) {
+async fn end_reader(app: &App, reader: Option<Reader>) {
+    if let Some(reader) = reader {
+        app.end_fork(reader.pid()).await;
+    }
+}
+
+/// Ends all of it, and says what was watched for it; at once, unless a run is using it.
+pub(super) async fn end(booted: Booted) -> Watch {
+    let Booted { worker, app, watch, .. } = booted;
+    drop(app);
     if let Ok(worker) = Arc::try_unwrap(worker) {
         worker.end().await;
     }
+    watch
 }
 
 /// The value of a future that is ready at this moment.

@@ -6,17 +6,15 @@ use super::warm::Shared;
 use crate::config::Config;
 use crate::run::denylist;
 use crate::run::mode::{self, ForkFacts};
-use crate::worker::Worker;
+use crate::worker::app::{self, App};
 use crate::worker::protocol::{Facts, GemProbe};
 use crate::worker::zygote::Zygote;
 
 #[derive(Debug)]
 pub(super) struct Lease {
     pub(super) boot_id: u64,
-    pub(super) worker: Arc<Worker>,
+    pub(super) app: Arc<App>,
     pub(super) zygote: Arc<Zygote>,
-    pub(super) threads_after_boot: Vec<String>,
-    pub(super) native_after_boot: Vec<String>,
     /// Forked runs in a row that crashed.
     pub(super) crashes: u32,
 }
@@ -33,20 +31,21 @@ impl Lease {
         Some(ForkFacts {
             threads,
             native,
-            threads_after_boot: self.threads_after_boot.clone(),
-            native_after_boot: self.native_after_boot.clone(),
+            threads_after_boot: self.app.ready.threads.clone(),
+            native_after_boot: self.app.ready.native.clone(),
             loaded,
             live,
         })
     }
 
-    /// The run is over. A zygote that was replaced during it ends with its last user.
+    /// The run is over. What was replaced during it ends with its last user.
     pub(super) async fn give_back(self, warm: &Shared) {
         // Nobody takes a new lease of it then.
         let _warm = warm.lock().await;
         if let Some(zygote) = Arc::into_inner(self.zygote) {
-            self.worker.end_fork(zygote.pid()).await;
+            self.app.end_fork(zygote.pid()).await;
         }
+        app::release(self.app).await;
     }
 }
 

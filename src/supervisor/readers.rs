@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::worker::Worker;
+use crate::worker::app::{self, App};
 use crate::worker::reader::Reader;
 
 /// Those that nobody asks at this moment. One is enough: with several questions at once, more are forked, and end.
@@ -59,22 +59,25 @@ impl Idle {
 #[derive(Debug)]
 pub(super) struct Asking {
     pub(super) reader: Reader,
-    pub(super) worker: Arc<Worker>,
+    pub(super) app: Arc<App>,
     pub(super) idle: Idle,
 }
 
 impl Asking {
     /// It has answered, and may be asked again.
     pub(super) fn give_back(self) {
-        let Asking { reader, worker, idle } = self;
+        let Asking { reader, app, idle } = self;
         if let Some(reader) = idle.keep(reader) {
-            Asking { reader, worker, idle }.end();
+            Asking { reader, app, idle }.end();
         }
     }
 
     /// It hangs, or nobody wants its answer any more.
     pub(super) fn end(self) {
-        // The worker may be busy with a reload, for which no answer has to wait.
-        tokio::spawn(async move { self.worker.end_fork(self.reader.pid()).await });
+        // No answer has to wait for it.
+        tokio::spawn(async move {
+            self.app.end_fork(self.reader.pid()).await;
+            app::release(self.app).await;
+        });
     }
 }

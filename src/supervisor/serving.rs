@@ -56,7 +56,7 @@ impl<'a> Serving<'a> {
             ask_tables,
             ..request(self.id, checked, ProcessMode::Fork)
         };
-        let warm = lease.worker.kept();
+        let warm = lease.app.worker().kept();
         execute::forked(&lease.zygote, warm, request, checked.limits, self.call.ongoing()).await
     }
 

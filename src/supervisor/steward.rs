@@ -223,7 +223,7 @@ impl Steward {
                 }
             };
             if let Decision::Spawn { mode, reason } = decision {
-                drop(lease);
+                lease.give_back(&self.warm).await;
                 return self.spawned(serving, mode, Some(reason)).await;
             }
             // Who alters tables all the time gets a run all the same.
@@ -270,8 +270,8 @@ impl Steward {
 
     /// A zygote that is of no use any more.
     async fn give_up(&self, lease: Lease) {
-        drop(lease);
         self.warm.lock().await.drop_zygote().await;
+        lease.give_back(&self.warm).await;
     }
 
     /// A fork that crashed without having been told to is run once more, in a fresh process and what is left of its time.
@@ -353,7 +353,7 @@ impl Steward {
 
     async fn databases_of_booted(&self) -> Option<Vec<String>> {
         let warm = self.warm.lock().await;
-        warm.booted().map(|booted| booted.ready.databases.clone())
+        Some(warm.booted()?.app.as_ref()?.ready.databases.clone())
     }
 
     fn over(&self, queued: &Queued, attempt: Attempt) -> Over {

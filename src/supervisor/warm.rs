@@ -27,10 +27,11 @@ use crate::project::changes::{Change, ChangeKind, Snapshot};
 use crate::project::since::Moment;
 use crate::run::outcome::Outcome;
 use crate::run::paths::Paths;
+use crate::worker::app::{self, App};
 use crate::worker::freshness::{Effect, Watch};
-use crate::worker::protocol::{Failure, Ready, Reloaded};
+use crate::worker::protocol::Failure;
 use crate::worker::zygote::Zygote;
-use crate::worker::{Broken, Worker};
+use crate::worker::{Base, Broken, Worker};
 
 /// A tree that changes its own inputs each time it is made is used as it is after this many tries. Most are known before
 /// that (`rewrites`), after five boots and loads.
@@ -46,8 +47,9 @@ pub type Shared = Arc<Mutex<Warm>>;
 pub struct Warm {
     booted: Option<Booted>,
     boots: u64,
-    /// Files that changed during boots, and during loads of the test helper.
+    /// Files that changed during boots, during loads of the app, and during those of the test helper.
     during_boots: Rewrites,
+    during_apps: Rewrites,
     during_loads: Rewrites,
     /// Why the last worker is no more, until the next one is there.
     gone: Option<String>,
@@ -112,7 +114,8 @@ async fn try_ready(
         let (databases, lease) = {
             let mut warm = warm.lock().await;
             let effect = warm.fresh(setup, prepared).await?;
-            let booted = warm.booted().expect("a fresh tree is booted");
+            let (booted, app) = warm.fresh_app();
+            let databases = app.ready.databases.clone();
             let foreign = booted.is_of_another(setup.framework);
             if foreign {
                 let name = setup.framework.name();
@@ -120,7 +123,7 @@ async fn try_ready(
             }
             // Its own loads may change what it is made of, again and again.
             let good = !foreign && (effect == Effect::Nothing || tried > TRIES);
-            (booted.ready.databases.clone(), booted.lease().filter(|_| good))
+            (databases, booted.lease().filter(|_| good))
         };
         let taken = locks.take(&setup.project.root, Some(&databases)).await;
         taken.map_err(|taken| (Outcome::DatabaseBusy, busy(&taken)))?;
@@ -133,27 +136,28 @@ async fn try_ready(
                 lost = true;
                 prepared.trigger = Some(format!("helper loaded again: {}", broken.failure.message));
             }
-            Err(_) if !lost && warm.lock().await.booted.is_none() => lost = true,
+            Err(_) if !lost && warm.lock().await.generation().is_none() => lost = true,
             loaded => loaded?,
         }
     }
     unreachable!("it returns at the latest after {TRIES} tries")
 }
 
-/// Loads the test helper in a fork of the worker. Meanwhile the worker may be asked for other things, and may be
-/// reloaded: then this zygote is not used.
+/// Loads the test helper in a fork of the app. Meanwhile the app may be asked for other things, and may be replaced: then
+/// this zygote is not used.
 async fn load(warm: &Shared, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), Failed> {
     let since = Moment::now();
     let started = Instant::now();
-    let (worker, generation, cut) = {
+    let (app, generation, cut) = {
         let mut warm = warm.lock().await;
         let own = warm.during_loads.own();
         let Some(booted) = &mut warm.booted else { return Ok(()) };
         booted.drop_zygote().await;
         booted.pending = booted.pending.max(Effect::NewZygote);
         let files = booted.files(Effect::NewZygote, own);
-        let (worker, generation) = (Arc::clone(&booted.worker), booted.generation());
-        (worker, generation, warm.cut(prepared, std::future::ready(files)))
+        let generation = booted.generation();
+        let Some(app) = booted.app.clone() else { return Ok(()) };
+        (app, generation, warm.cut(prepared, std::future::ready(files)))
     };
     let cut = async {
         tokio::select! {
@@ -161,60 +165,44 @@ async fn load(warm: &Shared, setup: &Setup, prepared: &mut Prepared) -> std::res
             () = replaced(warm, generation) => Cut::Restarted,
         }
     };
-    let loaded = load_unless(cut, &worker, setup).await;
+    let loaded = load_unless(cut, &app, setup).await;
     prepared.load += started.elapsed().as_secs_f64();
     let mut warm = warm.lock().await;
-    let loaded = match loaded {
-        Ok(loaded) => loaded,
-        Err(Cut::Restarted) => return Ok(()),
-        Err(Cut::Unwanted) => return Err(unwanted(Outcome::LoadError)),
+    let done = match loaded {
+        Ok(loaded) => warm.loaded(loaded, &app, generation, setup, since).await,
+        Err(Cut::Restarted) => Ok(()),
+        Err(Cut::Unwanted) => Err(unwanted(Outcome::LoadError)),
         Err(Cut::Outrun(changes)) => {
             prepared.outrun += 1;
             warm.during_loads.note(changes.into_iter().map(|change| change.path));
-            return Ok(());
+            Ok(())
         }
     };
-    match loaded {
-        Ok(zygote) if warm.generation() == Some(generation) => {
-            warm.install(zygote, setup, since).await;
-            Ok(())
-        }
-        Ok(zygote) => {
-            worker.end_fork(zygote.pid()).await;
-            Ok(())
-        }
-        Err(broken) => {
-            // That a helper can't be loaded says nothing of the worker, unless it is gone, too.
-            if !worker.alive().await && warm.generation() == Some(generation) {
-                warm.gone = Some("rebooted: the worker died while it forked".to_owned());
-                drop(worker);
-                warm.retire().await;
-            }
-            Err((Outcome::LoadError, broken))
-        }
-    }
+    drop(warm);
+    app::release(app).await;
+    done
 }
 
 /// The zygote, as far as there is one, or why it was not waited for.
 async fn load_unless(
     cut: impl Future<Output = Cut>,
-    worker: &Worker,
+    app: &App,
     setup: &Setup,
 ) -> std::result::Result<std::result::Result<Zygote, Broken>, Cut> {
-    let (pid, pipes) = match worker.fork_zygote(setup.framework, &setup.config.preload).await {
+    let (pid, pipes) = match app.fork_zygote(setup.framework, &setup.config.preload).await {
         Ok(forked) => forked,
         Err(broken) => return Ok(Err(broken)),
     };
     tokio::select! {
-        loaded = worker.zygote(pid, pipes, setup.boot_limit()) => Ok(loaded),
+        loaded = app.zygote(pid, pipes, setup.boot_limit()) => Ok(loaded),
         cut = cut => {
-            worker.end_fork(pid).await;
+            app.end_fork(pid).await;
             Err(cut)
         }
     }
 }
 
-/// How often somebody who loads from a worker looks whether it is still the one.
+/// How often somebody who loads from an app looks whether it is still the one.
 const STILL_THERE: Duration = Duration::from_secs(1);
 
 /// Returns when the tree is of another generation.
@@ -275,10 +263,17 @@ impl Warm {
     }
 
     fn generation(&self) -> Option<(u64, u64)> {
-        self.booted.as_ref().map(Booted::generation)
+        let booted = self.booted.as_ref()?;
+        booted.app.is_some().then(|| booted.generation())
     }
 
-    /// A worker that has loaded nothing older than the files on disk at this moment. What is left to do is a new zygote
+    /// Of a tree that is fresh.
+    fn fresh_app(&self) -> (&Booted, &Arc<App>) {
+        let booted = self.booted.as_ref().expect("a fresh tree is booted");
+        (booted, booted.app.as_ref().expect("a fresh tree has an app"))
+    }
+
+    /// An app that has loaded nothing older than the files on disk at this moment. What is left to do is a new zygote
     /// or nothing.
     async fn fresh(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<Effect, Failed> {
         let earlier = prepared.trigger.take();
@@ -290,29 +285,32 @@ impl Warm {
 
     async fn try_fresh(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<Effect, Failed> {
         let mut tries = 0;
-        while tries < TRIES || self.booted.is_none() {
-            tries += 1;
+        while tries < TRIES || self.generation().is_none() {
             self.drop_the_dead().await;
+            let known = self.generation().is_some();
             match self.look(setup, prepared).await {
-                Effect::Reload => self.reload(setup, prepared).await?,
+                Effect::Reload => self.load_app(setup, prepared).await?,
                 Effect::Reboot => self.boot(setup, prepared).await?,
                 little => return Ok(little),
             }
+            // A boot and the app that follows it are one try.
+            tries += u32::from(known);
         }
         Ok(Effect::NewZygote)
     }
 
     async fn reader(&mut self) -> std::result::Result<Asking, Failed> {
-        let booted = self.booted.as_ref().expect("a fresh tree is booted");
-        let reader = booted.reader().await;
+        let (booted, app) = self.fresh_app();
+        let reader = booted.reader(app).await;
         reader.map_err(|broken| (Outcome::BootFailed, broken))
     }
 
     /// Ends what has grown beyond `limit` bytes of memory; says whether it had.
     pub async fn recycle(&mut self, limit: u64) -> bool {
         let Some(booted) = &self.booted else { return false };
+        let app = booted.app.as_ref().map(|app| app.pid());
         let zygote = booted.zygote.as_ref().map(|zygote| zygote.pid());
-        let pids: Vec<i32> = std::iter::once(booted.worker.pid).chain(zygote).collect();
+        let pids: Vec<i32> = std::iter::once(booted.worker.pid).chain(app).chain(zygote).collect();
         let used = usage::memory(&pids, limit);
         if used <= limit {
             return false;
@@ -328,7 +326,7 @@ impl Warm {
     /// Ends everything that no run is using.
     pub async fn retire(&mut self) {
         if let Some(booted) = self.booted.take() {
-            booted::end(booted.worker).await;
+            booted::end(booted).await;
         }
     }
 
@@ -343,7 +341,8 @@ impl Warm {
 
     /// A fresh process boots the app beside the warm one, and could not listen where that one does.
     pub async fn give_up_ports(&mut self) {
-        let listening = self.booted.as_ref().map(|booted| booted.ready.listening.join(", "));
+        let app = self.booted.as_ref().and_then(|booted| booted.app.as_ref());
+        let listening = app.map(|app| app.ready.listening.join(", "));
         if let Some(listening) = listening.filter(|listening| !listening.is_empty()) {
             self.gone = Some(format!("rebooted: a fresh process needed {listening} for itself"));
             self.retire().await;
@@ -369,15 +368,20 @@ impl Warm {
             self.retire().await;
             return;
         }
-        if booted.zygote_is_gone().await {
+        if booted.app_is_gone().await {
+            booted.drop_app().await;
+            self.gone = Some("loaded again: the process that has the app's classes had died".to_owned());
+        } else if booted.zygote_is_gone().await {
             booted.drop_zygote().await;
         }
     }
 
     /// Compares the files and the settings with what the tree was made from.
     async fn look(&mut self, setup: &Setup, prepared: &mut Prepared) -> Effect {
-        let Some(booted) = &mut self.booted else {
+        if self.generation().is_none() {
             prepared.trigger = prepared.trigger.take().or(self.gone.take());
+        }
+        let Some(booted) = &mut self.booted else {
             return Effect::Reboot;
         };
         let changes = booted.changes(setup).await;
@@ -402,10 +406,7 @@ impl Warm {
     async fn boot(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), Failed> {
         let started = Instant::now();
         let watch = match self.booted.take() {
-            Some(booted) => {
-                booted::end(booted.worker).await;
-                booted.watch
-            }
+            Some(booted) => booted::end(booted).await,
             None => Watch::before_boot(&setup.project.root, setup.test_dirs()),
         };
         let looking = Looking::begin(watch.targets());
@@ -416,7 +417,7 @@ impl Warm {
                 Files {
                     watch,
                     baseline: before.done().await.snapshot.clone(),
-                    least: Effect::Reload,
+                    least: Effect::Reboot,
                     own,
                 }
             };
@@ -432,43 +433,47 @@ impl Warm {
         };
         prepared.boot += started.elapsed().as_secs_f64();
         match booted {
-            Ok((worker, ready)) => {
+            Ok((worker, base)) => {
                 let before = Arc::unwrap_or_clone(looking.done().await);
-                self.settle(setup, before, worker, ready).await;
+                self.settle(setup, before, worker, base).await;
                 Ok(())
             }
             Err(Unbooted::Broken(broken)) => Err((Outcome::BootFailed, broken)),
-            Err(Unbooted::Cut(cut)) => self.begin_again(cut, setup, prepared).await,
+            Err(Unbooted::Cut(cut)) => {
+                let changes = self.begin_again(cut, setup, prepared).await?;
+                self.during_boots.note(changes.into_iter().map(|change| change.path));
+                Ok(())
+            }
         }
     }
 
-    /// What was being booted or reloaded is not waited for, and goes.
+    /// What was being booted, or loaded on top of that, was not waited for; tells which files have changed.
     async fn begin_again(
         &mut self,
         cut: Cut,
         setup: &Setup,
         prepared: &mut Prepared,
-    ) -> std::result::Result<(), Failed> {
-        self.retire().await;
+    ) -> std::result::Result<Vec<Change>, Failed> {
         match cut {
             Cut::Unwanted => {
                 self.gone = Some("booted again: nobody waited for the last boot any more".to_owned());
-                return Err(unwanted(Outcome::BootFailed));
+                Err(unwanted(Outcome::BootFailed))
             }
             Cut::Restarted => {
+                self.retire().await;
                 self.demand.heed();
                 prepared.trigger = Some("booted again: a restart was asked for".to_owned());
+                Ok(Vec::new())
             }
             Cut::Outrun(changes) => {
                 prepared.outrun += 1;
                 prepared.trigger = changes.first().map(|change| outran(change, &setup.project.root));
-                self.during_boots.note(changes.into_iter().map(|change| change.path));
+                Ok(changes)
             }
         }
-        Ok(())
     }
 
-    /// What ends a boot, a reload or a load before its time, by the files as they were before it.
+    /// What ends a boot or a load before its time, by the files as they were before it.
     fn cut<F>(&self, prepared: &Prepared, files: F) -> impl Future<Output = Cut> + Send + use<F>
     where
         F: Future<Output = Files> + Send,
@@ -488,8 +493,10 @@ impl Warm {
 
     /// Takes the baseline of a new worker. What changed during its boot may be in it in the old or in the new form, so
     /// its old form stays the baseline and the next look calls for another boot; unless it is the boot's own doing.
-    async fn settle(&mut self, setup: &Setup, mut before: Before, worker: Worker, ready: Ready) {
-        let watch = Watch::new(&setup.project.root, ready.inputs.clone(), setup.test_dirs());
+    async fn settle(&mut self, setup: &Setup, mut before: Before, worker: Worker, base: Base) {
+        let Base { seconds, inputs } = base;
+        let vouched = inputs.vouched.clone();
+        let watch = Watch::new(&setup.project.root, inputs, setup.test_dirs());
         let targets = watch.targets();
         let (baseline, before, changed) = spawn_blocking(move || {
             let baseline = before.snapshot.retake(&targets);
@@ -506,7 +513,7 @@ impl Warm {
         .unwrap_or_default();
         let costly = changed
             .into_iter()
-            .filter(|change| watch.effect(change) > Effect::NewZygote && !ready.inputs.vouched.contains(&change.path))
+            .filter(|change| watch.effect(change) == Effect::Reboot && !vouched.contains(&change.path))
             .map(|change| change.path);
         let Changed { own, others } = self.during_boots.note(costly);
         let baseline = baseline.with_older(&before, &others);
@@ -514,9 +521,10 @@ impl Warm {
         self.gone = None;
         self.booted = Some(Booted {
             worker: Arc::new(worker),
-            ready,
+            seconds,
+            app: None,
             id: self.boots,
-            reloads: 0,
+            loads: 0,
             since: Instant::now(),
             watch,
             made_with: Settings::of(setup),
@@ -526,77 +534,96 @@ impl Warm {
             readers: Idle::default(),
             rewritten: own,
             crashes: 0,
-            pending: Effect::NewZygote,
+            pending: Effect::Reload,
         });
     }
 
-    async fn reload(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), Failed> {
+    /// Loads the rest of the app in a fork of the worker, which has nothing of it.
+    async fn load_app(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), Failed> {
         let Some(booted) = &mut self.booted else { return Ok(()) };
-        booted.drop_zygote().await;
-        booted.drop_readers().await;
-        let started = Instant::now();
-        if !booted.worker.alive().await {
-            return self.boot_instead(setup, prepared).await;
-        }
-        let since = Moment::now();
-        let files = booted.files(Effect::Reload, self.during_boots.own());
+        booted.drop_app().await;
+        let (started, since) = (Instant::now(), Moment::now());
+        let files = booted.files(Effect::Reload, self.during_apps.own());
         let worker = Arc::clone(&booted.worker);
-        let reloaded = tokio::select! {
-            reloaded = worker.reload(setup.boot_limit()) => Ok(reloaded),
-            cut = self.cut(prepared, std::future::ready(files)) => Err(cut),
+        let loaded = {
+            let mut cut = pin!(self.cut(prepared, std::future::ready(files)));
+            match fork_app(&worker, setup, cut.as_mut()).await {
+                // As of a boot: once more, and then the app is to blame.
+                Err(Unbooted::Broken(broken)) if broken.from_outside() && worker.impaired().is_none() => {
+                    prepared.trigger = Some(format!("loaded again: {}", broken.failure.message));
+                    fork_app(&worker, setup, cut).await
+                }
+                loaded => loaded,
+            }
         };
-        drop(worker);
         prepared.boot += started.elapsed().as_secs_f64();
-        let reloaded = match reloaded {
-            Ok(reloaded) => reloaded,
-            // Half of it may be loaded.
-            Err(cut) => return self.begin_again(cut, setup, prepared).await,
-        };
-        let Some(booted) = &mut self.booted else { return Ok(()) };
-        match reloaded {
-            // Two of a class, and both in use.
-            Ok(Reloaded { held: Some(place), .. }) => {
-                prepared.trigger = Some(format!("rebooted: {place} holds a class that was reloaded"));
-                self.boot(setup, prepared).await
-            }
-            // What stays of old code may be in the way of the new: of a boot alone it is known whether the code is wrong.
-            Ok(Reloaded {
-                eager_load_error: Some(error),
-                ..
-            }) if booted.ready.eager_load_error.is_none() && error.class != "SyntaxError" => {
-                prepared.trigger = Some(format!("rebooted: a reload failed with {}", error.class));
-                self.boot(setup, prepared).await
-            }
-            Ok(reloaded) => {
-                booted.watch = Watch::new(&setup.project.root, reloaded.inputs, setup.test_dirs());
-                booted.ready.eager_load_error = reloaded.eager_load_error;
-                booted.widen(since).await;
-                booted.reloads += 1;
-                booted.pending = Effect::NewZygote;
+        match loaded {
+            Ok(app) => {
+                self.take(app, setup, since).await;
                 Ok(())
             }
-            // A boot loads the changed code just as well.
-            Err(_) if !booted.worker.alive().await => self.boot_instead(setup, prepared).await,
-            Err(_) => self.boot_after_reload(setup, prepared).await,
+            // It is wedged: stopped, or spinning in something that the boot left running.
+            Err(Unbooted::Broken(_)) if !worker.alive().await => {
+                self.gone = Some("rebooted: the worker did not answer".to_owned());
+                drop(worker);
+                self.retire().await;
+                Ok(())
+            }
+            Err(Unbooted::Broken(broken)) => Err((self.loading(), broken)),
+            Err(Unbooted::Cut(cut)) => {
+                drop(worker);
+                let changes = self.begin_again(cut, setup, prepared).await?;
+                self.during_apps.note(changes.into_iter().map(|change| change.path));
+                Ok(())
+            }
         }
     }
 
-    /// A worker that does not answer is wedged: stopped, or spinning in something that the boot left running.
-    async fn boot_instead(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), Failed> {
-        prepared.trigger = Some("rebooted: the worker did not answer".to_owned());
-        self.boot(setup, prepared).await
+    /// What it is that fails when the app can't be loaded.
+    fn loading(&self) -> Outcome {
+        match self.booted.as_ref().map(|booted| booted.loads) {
+            None | Some(0) => Outcome::BootFailed,
+            Some(_) => Outcome::ReloadFailed,
+        }
     }
 
-    /// Half of the app may be loaded: nothing may ever be answered from it. And what failed may have been code that is not
-    /// there any more, since Rails asks the classes that it lets go of. A boot knows the files as they are only.
-    async fn boot_after_reload(&mut self, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), Failed> {
-        let trigger = "rebooted: the last reload failed";
-        prepared.trigger = Some(trigger.to_owned());
-        let booted = self.boot(setup, prepared).await;
-        booted.map_err(|(_, broken)| {
-            self.gone = Some(trigger.to_owned());
-            (Outcome::ReloadFailed, broken)
-        })
+    async fn take(&mut self, app: App, setup: &Setup, since: Moment) {
+        let Some(booted) = &mut self.booted else { return };
+        booted.watch = Watch::new(&setup.project.root, app.ready.inputs.clone(), setup.test_dirs());
+        booted.app = Some(Arc::new(app));
+        booted.loads += 1;
+        booted.pending = Effect::NewZygote;
+        let Changed { own, .. } = self.during_apps.note(booted.changed(Effect::Reload).await);
+        booted.overlook(own).await;
+        booted.widen(since).await;
+        self.gone = None;
+    }
+
+    /// A zygote has loaded the helper, or can't.
+    async fn loaded(
+        &mut self,
+        loaded: std::result::Result<Zygote, Broken>,
+        app: &App,
+        generation: (u64, u64),
+        setup: &Setup,
+        since: Moment,
+    ) -> std::result::Result<(), Failed> {
+        let current = self.generation() == Some(generation);
+        match loaded {
+            Ok(zygote) if current => self.install(zygote, setup, since).await,
+            Ok(zygote) => _ = app.end_fork(zygote.pid()).await,
+            Err(broken) => {
+                // That a helper can't be loaded says nothing of the app, unless it is gone, too.
+                if current && !app.alive().await {
+                    self.gone = Some("loaded again: the process that has the app's classes had died".to_owned());
+                    if let Some(booted) = &mut self.booted {
+                        booted.drop_app().await;
+                    }
+                }
+                return Err((Outcome::LoadError, broken));
+            }
+        }
+        Ok(())
     }
 
     async fn install(&mut self, zygote: Zygote, setup: &Setup, since: Moment) {
@@ -605,7 +632,7 @@ impl Warm {
         booted.watch.loaded_by_zygote(&zygote.loaded);
         booted.zygote = Some(Arc::new(zygote));
         booted.framework = Some(setup.framework);
-        let Changed { own, .. } = self.during_loads.note(booted.changed().await);
+        let Changed { own, .. } = self.during_loads.note(booted.changed(Effect::NewZygote).await);
         booted.overlook(own).await;
         booted.widen(since).await;
         let outdated = booted.zygote.as_ref().is_some_and(|zygote| zygote.loaded.outdated);
@@ -627,7 +654,7 @@ impl Warm {
 async fn start(
     setup: &Setup,
     cut: Pin<&mut impl Future<Output = Cut>>,
-) -> std::result::Result<(Worker, Ready), Unbooted> {
+) -> std::result::Result<(Worker, Base), Unbooted> {
     let plan = setup.plan().map_err(|error| Broken::of_error(&error))?;
     let mut worker = Worker::start(&plan, setup.boot_limit()).await?;
     let Project { root, boot } = &setup.project;
@@ -636,10 +663,25 @@ async fn start(
         cut = cut => Err(Unbooted::Cut(cut)),
     };
     match booted {
-        Ok(ready) => Ok((worker, ready)),
+        Ok(base) => Ok((worker, base)),
         Err(unbooted) => {
             worker.end().await;
             Err(unbooted)
+        }
+    }
+}
+
+async fn fork_app(
+    worker: &Arc<Worker>,
+    setup: &Setup,
+    cut: Pin<&mut impl Future<Output = Cut>>,
+) -> std::result::Result<App, Unbooted> {
+    let (pid, pipes) = worker.fork_app().await?;
+    tokio::select! {
+        app = App::load(worker, pid, pipes, setup.boot_limit()) => app.map_err(Unbooted::Broken),
+        cut = cut => {
+            worker.end_fork(pid).await;
+            Err(Unbooted::Cut(cut))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the worker has forked and speaks on a socket of its own: the zygote, the reader.
+//! What was forked warm and speaks on a socket of its own: the app, the zygote, the reader.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,19 +10,31 @@ use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
 use super::link::Link;
-use super::protocol::{Ask, Failure, Told, Traces, Versions};
+use super::protocol::{Ask, Failure, Told};
 use super::tail::Tail;
-use super::{Blame, Broken, too_slow};
+use super::{Blame, Broken, KILL, describe, too_slow};
 use crate::process::channel::{self, Sender};
 use crate::process::fds;
+use crate::process::keeper::Exit;
 use crate::process::lines::LineReader;
 use crate::process::pidfd::PidFd;
 use crate::process::procfs;
+use crate::process::spawn::Kept;
+use crate::process::tree::{self, Target};
 
 /// How often it is looked at while it is waited for.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// A fork of the worker.
+/// What was forked, and what it does first.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    pub name: &'static str,
+    pub load: &'static str,
+    /// What its death without a word is called.
+    pub died: &'static str,
+}
+
+/// A fork of a warm process.
 #[derive(Debug)]
 pub struct Forked {
     link: Link,
@@ -31,15 +43,6 @@ pub struct Forked {
     pub pid: i32,
     pub stdout: Tail,
     pub stderr: Tail,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Loaded {
-    pub seconds: f64,
-    pub features: Vec<std::path::PathBuf>,
-    pub traces: Traces,
-    pub outdated: bool,
-    pub versions: Versions,
 }
 
 /// The supervisor's ends of what a new fork is given.
@@ -80,7 +83,7 @@ impl Pipes {
 
 impl Forked {
     /// Waits for its first words: that it has loaded what it has to load.
-    pub async fn load(what: &str, pid: i32, pipes: Pipes, limit: Duration) -> Result<(Forked, Loaded), Broken> {
+    pub async fn load(kind: Kind, pid: i32, pipes: Pipes, limit: Duration) -> Result<(Forked, Told), Broken> {
         let Pipes {
             sender,
             reader,
@@ -89,12 +92,12 @@ impl Forked {
         } = pipes;
         let (link, said) = Link::new(sender, reader);
         let (stdout, stderr) = (Tail::read(stdout), Tail::read(stderr));
-        // The worker reaps it only when told to, so that this is the one that was forked.
+        // Its parent reaps it only when told to, so that this is the one that was forked.
         let loaded = match PidFd::open(Pid::from_raw(pid)) {
-            Ok(process) => first_words(what, said, &process, limit)
+            Ok(process) => first_words(kind, said, &process, limit)
                 .await
                 .map(|loaded| (process, loaded)),
-            Err(_) => Err((died(what, "died at once"), Blame::Unknown)),
+            Err(_) => Err((died(kind, "died at once"), Blame::Unknown)),
         };
         match loaded {
             Ok((process, loaded)) => {
@@ -147,45 +150,78 @@ const GONE: Duration = Duration::from_secs(1);
 
 /// What it says of the load, within `limit`; else why it does not, and who is to blame.
 async fn first_words(
-    what: &str,
+    kind: Kind,
     mut said: mpsc::Receiver<Told>,
     process: &PidFd,
     limit: Duration,
-) -> Result<Loaded, (Failure, Blame)> {
+) -> Result<Told, (Failure, Blame)> {
     let heard = tokio::select! {
-        heard = timeout(limit, said.recv()) => heard.map_err(|_| (too_slow("load of the test helper", limit), Blame::Itself))?,
-        () = procfs::stopped(process.id()) => return Err((died(what, "was stopped while it loaded the helper"), Blame::Outside)),
+        heard = timeout(limit, said.recv()) => heard.map_err(|_| (too_slow(kind.load, limit), Blame::Itself))?,
+        () = procfs::stopped(process.id()) => {
+            return Err((died(kind, &format!("was stopped during the {}", kind.load)), Blame::Outside));
+        }
     };
     match heard {
-        Some(Told::Loaded {
-            seconds,
-            features,
-            traces,
-            versions,
-            outdated,
-        }) => Ok(Loaded {
-            seconds,
-            features,
-            traces,
-            versions,
-            outdated,
-        }),
         Some(Told::LoadFailed { error, .. }) => Err((error, Blame::Itself)),
-        Some(other) => Err((died(what, &format!("began with {other:?}")), Blame::Itself)),
+        Some(said) => Ok(said),
         None => {
             // Its status is its own only if it is gone before anybody ends it.
             let gone = timeout(GONE, process.exited()).await.is_ok();
-            let how = "ended the process without a word (exit! in the test helper, or a crash)";
+            let how = format!(
+                "ended the process without a word during the {} (exit!, or a crash)",
+                kind.load
+            );
             let blame = if gone { Blame::Unknown } else { Blame::Itself };
-            Err((died(what, how), blame))
+            Err((died(kind, &how), blame))
         }
     }
 }
 
-fn died(what: &str, how: &str) -> Failure {
+/// It began with something else than it has to say.
+pub fn odd(kind: Kind, told: &Told) -> Broken {
+    Broken::told(died(kind, &format!("began with {told:?}")))
+}
+
+/// It can't be asked any more.
+pub fn lost(kind: Kind, cause: &str) -> Broken {
+    Broken::told(died(kind, &format!("can't be talked to: {cause}")))
+}
+
+/// Kills a fork and what that started, and has its parent reap it; says how it ended, if it was not its parent's any more.
+pub async fn end(kept: &Kept, pid: i32, reap: impl Future<Output = Result<Told, String>>) -> Option<Exit> {
+    if let Some(target) = Target::run(kept.keeper(), Pid::from_raw(pid)) {
+        tree::end(&target, Duration::ZERO).await;
+    }
+    match reap.await {
+        Ok(Told::Reaped {
+            signal: Some(signal), ..
+        }) => Some(Exit::Signal(signal)),
+        Ok(Told::Reaped {
+            status: Some(status), ..
+        }) => Some(Exit::Code(status)),
+        _ => None,
+    }
+}
+
+fn died(kind: Kind, how: &str) -> Failure {
     Failure {
-        class: "ZygoteDied".to_owned(),
-        message: format!("the {what} {how}"),
+        class: kind.died.to_owned(),
+        message: format!("the {} {how}", kind.name),
         ..Failure::default()
+    }
+}
+
+impl Broken {
+    /// Its process's end says more than that it had no words.
+    pub(super) fn ended_by(mut self, kind: Kind, exit: Option<Exit>) -> Broken {
+        let (Blame::Unknown, Some(exit)) = (self.blame, exit) else {
+            return self;
+        };
+        let how = format!("{} during the {}", describe(exit), kind.load);
+        self.failure = died(kind, &how);
+        if exit == Exit::Signal(KILL) {
+            self.blame = Blame::Outside;
+        }
+        self
     }
 }

@@ -4,16 +4,16 @@
 //! |---|---|
 //! | a spec file, a view, data read at run time | nothing |
 //! | a file the zygote loaded, schema, migrations | the zygote |
-//! | code that Rails can reload, routes, locales | the zygote; the worker reloads |
-//! | anything else the boot read | the worker |
+//! | classes of the app and what they loaded and read, routes, locales | the app |
+//! | anything that the boot loaded and read before them | the worker |
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::forked::Loaded;
 use super::protocol::Inputs;
 use super::traced::Traced;
+use super::zygote::Loaded;
 use crate::project::Framework;
 use crate::project::changes::{Change, ChangeKind, Target};
 
@@ -52,6 +52,7 @@ pub struct Watch {
     root: PathBuf,
     inputs: Inputs,
     features: HashSet<PathBuf>,
+    app_features: HashSet<PathBuf>,
     zygote_features: HashSet<PathBuf>,
     boot_traces: Traced,
     class_traces: Traced,
@@ -62,13 +63,13 @@ pub struct Watch {
 impl Watch {
     /// `test_dirs`: absolute directories of spec files and their helpers.
     pub fn new(root: &Path, inputs: Inputs, test_dirs: Vec<PathBuf>) -> Self {
-        let features = inputs.features.iter().cloned().collect();
         Watch {
             root: root.to_owned(),
+            features: inputs.features.iter().cloned().collect(),
+            app_features: inputs.app_features.iter().cloned().collect(),
             boot_traces: Traced::new(&inputs.boot_traces),
             class_traces: Traced::new(&inputs.class_traces),
             inputs,
-            features,
             test_dirs,
             ..Watch::default()
         }
@@ -90,11 +91,11 @@ impl Watch {
         self.test_dirs = test_dirs;
     }
 
-    /// What the zygote has loaded on top of the worker's.
+    /// What the zygote has loaded on top of the app's.
     pub fn loaded_by_zygote(&mut self, loaded: &Loaded) {
         let features = loaded.features.iter();
         self.zygote_features = features
-            .filter(|file| !self.features.contains(*file))
+            .filter(|file| !self.features.contains(*file) && !self.app_features.contains(*file))
             .cloned()
             .collect();
         self.zygote_traces = Traced::new(&loaded.traces);
@@ -119,7 +120,14 @@ impl Watch {
             .iter()
             .chain(FRAMEWORK_FILES)
             .map(|name| self.root.join(name));
-        let reported = [&self.inputs.reload_files, &self.inputs.features, &self.inputs.gemfiles];
+        let Inputs {
+            reload_files,
+            features,
+            app_features,
+            gemfiles,
+            ..
+        } = &self.inputs;
+        let reported = [reload_files, features, app_features, gemfiles];
         targets.extend(named.chain(reported.into_iter().flatten().cloned()).map(Target::File));
         targets.extend(self.zygote_features.iter().cloned().map(Target::File));
         let traces = [&self.boot_traces, &self.class_traces, &self.zygote_traces];
@@ -129,6 +137,13 @@ impl Watch {
 
     /// What a change calls for.
     pub fn effect(&self, change: &Change) -> Effect {
+        match self.effect_of_parts(change) {
+            Effect::Reload if self.inputs.whole => Effect::Reboot,
+            effect => effect,
+        }
+    }
+
+    fn effect_of_parts(&self, change: &Change) -> Effect {
         let path = &change.path;
         // For a listing it makes no difference what is in a file, nor does what nobody has asked for.
         let listed = change.kind != ChangeKind::Modified;
@@ -151,22 +166,24 @@ impl Watch {
         } else {
             Effect::Nothing
         };
-        read.max(self.by_place(path))
+        read.max(self.by_place(path, listed))
     }
 
     /// What the place of a file, and its name, say.
-    fn by_place(&self, path: &Path) -> Effect {
+    fn by_place(&self, path: &Path, listed: bool) -> Effect {
         if of_an_editor(path) {
             Effect::Nothing
         } else if self.gemfile(path) || self.boot_file(path) || self.new_autoload_root(path) {
             Effect::Reboot
         } else if self.features.contains(path) {
-            // Wherever it is: a reload would not load it again.
+            // Wherever it is: the worker has it.
             Effect::Reboot
-        } else if self.reloadable(path) {
+        } else if self.reloadable(path) || (!listed && self.app_features.contains(path)) {
             Effect::Reload
-        } else if self.beside_features(path) || self.for_the_boot(path) {
+        } else if self.beside(&self.features, path) || self.for_the_boot(path) {
             Effect::Reboot
+        } else if self.app_features.contains(path) || self.beside(&self.app_features, path) {
+            Effect::Reload
         } else if self.zygote_features.contains(path) || self.test_support(path) || self.schema(path) {
             Effect::NewZygote
         } else {
@@ -226,16 +243,13 @@ impl Watch {
     }
 
     /// A new file in a lib/ directory may be required by a glob beside the ones that were.
-    fn beside_features(&self, path: &Path) -> bool {
-        ruby(path) && path.starts_with(self.root.join("lib")) && self.loads_from(path.parent())
+    fn beside(&self, features: &HashSet<PathBuf>, path: &Path) -> bool {
+        let beside = || features.iter().any(|file| file.parent() == path.parent());
+        ruby(path) && path.starts_with(self.root.join("lib")) && beside()
     }
 
     fn for_the_boot(&self, path: &Path) -> bool {
         below(path, &self.config_dirs()) || (ruby(path) && below(path, &self.inputs.code_dirs))
-    }
-
-    fn loads_from(&self, dir: Option<&Path>) -> bool {
-        self.features.iter().any(|file| file.parent() == dir)
     }
 
     /// Helpers, support files, factories, shared examples: everything of the tests that is not loaded by a run itself.

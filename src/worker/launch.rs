@@ -21,6 +21,8 @@ use crate::sandbox::Policy;
 /// The Ruby side by file name, as its backtraces name it.
 const SOURCES: &[(&str, &str)] = &[
     ("worker.rb", include_str!("../../worker.rb")),
+    ("worker/ahead.rb", include_str!("../../worker/ahead.rb")),
+    ("worker/app.rb", include_str!("../../worker/app.rb")),
     ("worker/boot.rb", include_str!("../../worker/boot.rb")),
     ("worker/child.rb", include_str!("../../worker/child.rb")),
     ("worker/compiled.rb", include_str!("../../worker/compiled.rb")),
@@ -29,7 +31,6 @@ const SOURCES: &[(&str, &str)] = &[
     ("worker/failure.rb", include_str!("../../worker/failure.rb")),
     ("worker/fork.rb", include_str!("../../worker/fork.rb")),
     ("worker/guard.rb", include_str!("../../worker/guard.rb")),
-    ("worker/held.rb", include_str!("../../worker/held.rb")),
     ("worker/json.rb", include_str!("../../worker/json.rb")),
     ("worker/line_coverage.rb", include_str!("../../worker/line_coverage.rb")),
     (

@@ -1,6 +1,7 @@
-//! The warm side: the Ruby process that keeps Rails booted, and the zygote that runs are forked from.
-//! Handles to ask and to hear them; they remember how they died.
+//! The warm side: the Ruby process that keeps Rails booted, the app with its classes that is forked from it, and the zygote
+//! that runs are forked from. Handles to ask and to hear them; they remember how they died.
 
+pub mod app;
 pub mod environment;
 pub mod forked;
 pub mod freshness;
@@ -17,10 +18,9 @@ pub mod version_manager;
 pub mod zygote;
 
 use std::os::fd::BorrowedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use nix::unistd::Pid;
 use tokio::sync::mpsc;
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
@@ -29,14 +29,11 @@ use crate::error::Error;
 use crate::process::keeper::Exit;
 use crate::process::procfs::{self, Identity};
 use crate::process::spawn::{self, Kept};
-use crate::process::tree::{self, Target};
 use forked::Pipes;
 use launch::Plan;
 use link::{Link, Lost};
-use protocol::{Ask, Failure, Framework, Ready, Reloaded, Told};
-use reader::Reader;
+use protocol::{Ask, Failure, Inputs, Told};
 use tail::Tail;
-use zygote::Zygote;
 
 /// How long a worker may take to say that it can't do something trivial (fork, reap). A worker that takes longer is
 /// wedged, not busy: it does nothing else at that moment.
@@ -58,7 +55,14 @@ pub struct Worker {
     greeted: bool,
 }
 
-/// Why there is no booted app, no reloaded code or no loaded helper.
+/// What a worker has loaded.
+#[derive(Debug)]
+pub struct Base {
+    pub seconds: f64,
+    pub inputs: Inputs,
+}
+
+/// Why there is no booted app or no loaded helper.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Broken {
     pub failure: Failure,
@@ -113,8 +117,8 @@ impl Worker {
         &self.kept
     }
 
-    /// Loads the app. `limit` counts from the start of the process.
-    pub async fn boot(&mut self, root: &Path, environment: &Path, limit: Duration) -> Result<Ready, Broken> {
+    /// Loads the app as far as it can be kept. `limit` counts from the start of the process.
+    pub async fn boot(&mut self, root: &Path, environment: &Path, limit: Duration) -> Result<Base, Broken> {
         let ask = Ask::Boot {
             root: root.to_owned(),
             environment: environment.to_owned(),
@@ -124,7 +128,7 @@ impl Worker {
             self.link.ask(&ask, &[]).await.map_err(|lost| Lost::to_string(&lost))
         });
         match booted.await {
-            Ok(Ok(Told::Ready(ready))) => Ok(ready),
+            Ok(Ok(Told::Booted { seconds, inputs })) => Ok(Base { seconds, inputs }),
             Ok(Ok(Told::BootFailed { error, .. })) => Err(self.broken(error).await),
             Ok(Ok(other)) => Err(self.died(&format!("an unexpected answer: {other:?}")).await),
             Ok(Err(cause)) => Err(self.died(&cause).await),
@@ -132,54 +136,10 @@ impl Worker {
         }
     }
 
-    /// Loads changed code again.
-    pub async fn reload(&self, limit: Duration) -> Result<Reloaded, Broken> {
-        match self.ask(limit, &Ask::Reload {}, &[]).await {
-            Ok(Ok(Told::Reloaded(reloaded))) => Ok(reloaded),
-            Ok(Ok(Told::ReloadFailed { error, .. })) => Err(self.broken(error).await),
-            Ok(Ok(other)) => Err(self.died(&format!("an unexpected answer: {other:?}")).await),
-            Ok(Err(cause)) => Err(self.died(&cause).await),
-            Err(_) => Err(self.broken(too_slow("reload", limit)).await),
-        }
-    }
-
-    /// Forks a zygote, which begins to load the test helper.
-    pub async fn fork_zygote(&self, framework: Framework, preload: &[PathBuf]) -> Result<(i32, Pipes), Broken> {
-        let ask = Ask::Zygote {
-            framework,
-            preload: preload.to_vec(),
-        };
-        self.fork(&ask).await
-    }
-
-    /// Waits until a zygote has loaded the helper; one that can't is ended.
-    pub async fn zygote(&self, pid: i32, pipes: Pipes, limit: Duration) -> Result<Zygote, Broken> {
-        match Zygote::load(pid, pipes, limit).await {
-            Ok(zygote) => Ok(zygote),
-            Err(mut broken) => {
-                let killed = self.end_fork(pid).await == Some(KILL);
-                if killed && broken.blame == Blame::Unknown {
-                    broken.failure.message = "the zygote was killed by SIGKILL while it loaded the helper".to_owned();
-                    broken.blame = Blame::Outside;
-                }
-                Err(broken)
-            }
-        }
-    }
-
-    /// Forks a reader.
-    pub async fn reader(&self) -> Result<Reader, Broken> {
-        let (pid, pipes) = self.fork(&Ask::Reader {}).await?;
-        let loaded = Reader::load(pid, pipes, REPLY).await;
-        if loaded.is_err() {
-            self.end_fork(pid).await;
-        }
-        loaded
-    }
-
-    async fn fork(&self, ask: &Ask) -> Result<(i32, Pipes), Broken> {
+    /// Forks the app, which begins to load the rest of it.
+    pub async fn fork_app(&self) -> Result<(i32, Pipes), Broken> {
         let (fds, pipes) = Pipes::new().map_err(|error| Broken::ours(&error.to_string()))?;
-        match self.ask(REPLY, ask, &fds.borrow()).await {
+        match self.ask(REPLY, &Ask::App {}, &fds.borrow()).await {
             Ok(Ok(Told::Forked { pid })) => Ok((pid, pipes)),
             Ok(Ok(Told::Refused { reason })) => Err(Broken::ours(&reason)),
             Ok(Ok(other)) => Err(self.died(&format!("an unexpected answer: {other:?}")).await),
@@ -193,15 +153,13 @@ impl Worker {
         matches!(self.ask(REPLY, &Ask::Ping {}, &[]).await, Ok(Ok(Told::Pong {})))
     }
 
-    /// Kills what it forked and what that started, and reaps it; says which signal ended it, if one did.
-    pub async fn end_fork(&self, pid: i32) -> Option<i32> {
-        if let Some(target) = Target::run(self.kept.keeper(), Pid::from_raw(pid)) {
-            tree::end(&target, Duration::ZERO).await;
-        }
-        match self.ask(REPLY, &Ask::Reap { pid }, &[]).await {
-            Ok(Ok(Told::Reaped { signal, .. })) => signal,
-            _ => None,
-        }
+    /// Kills what it forked and what that started, and reaps it; says how it ended.
+    pub async fn end_fork(&self, pid: i32) -> Option<Exit> {
+        let reap = async {
+            let reaped = self.ask(REPLY, &Ask::Reap { pid }, &[]).await;
+            reaped.unwrap_or_else(|_| Err("no answer".to_owned()))
+        };
+        forked::end(&self.kept, pid, reap).await
     }
 
     /// Why it is of no use any more although nobody has said that it ended.

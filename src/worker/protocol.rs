@@ -13,23 +13,24 @@ pub use crate::project::Framework;
 pub use crate::sandbox::grants::RefusedFile;
 
 /// Version of everything in this file; the worker's `hello` must carry the same.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
-/// Supervisor to worker or zygote.
+/// Supervisor to the worker or to what was forked.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ask {
-    /// Worker: load the app. Answered by `ready` or `boot_failed`.
+    /// Worker: load the app, as far as none of its classes is loaded. Answered by `booted` or `boot_failed`.
     Boot { root: PathBuf, environment: PathBuf },
-    /// Worker: load changed code again. Answered by `reloaded` or `reload_failed`.
-    Reload {},
-    /// Worker: fork a zygote; brings its socket, stdout and stderr. Answered by `forked` or `refused`; the zygote
+    /// Worker: fork one that loads the rest; brings its socket, stdout and stderr. Answered by `forked` or `refused`; it
+    /// then says `ready` or `load_failed` on its own socket.
+    App {},
+    /// App: fork a zygote; brings its socket, stdout and stderr. Answered by `forked` or `refused`; the zygote
     /// then says `loaded` or `load_failed` on its own socket.
     Zygote {
         framework: Framework,
         preload: Vec<PathBuf>,
     },
-    /// Worker: fork a reader; brings its socket, stdout and stderr. Answered by `forked` or `refused`; the reader then
+    /// App: fork a reader; brings its socket, stdout and stderr. Answered by `forked` or `refused`; the reader then
     /// says `loaded` on its own socket.
     Reader {},
     /// Reader: what the app is made of. Answered by `read`, `not_read` or `read_failed`.
@@ -39,15 +40,15 @@ pub enum Ask {
     },
     /// Zygote: fork a run; brings stdout, stderr, events and the pipe it waits on for `go`. Answered by `forked`.
     Run(RunRequest),
-    /// Worker or zygote: what decides whether forking is safe. Answered by `facts`.
+    /// What decides whether forking is safe. Answered by `facts`.
     Facts { gems: Vec<GemProbe> },
-    /// Worker or zygote: wait for a child that has ended. Answered by `reaped`.
+    /// Wait for a child that has ended. Answered by `reaped`.
     Reap { pid: i32 },
     /// Answered by `pong`: alive and listening.
     Ping {},
 }
 
-/// A line to the worker or zygote: the question, its number and how many descriptors come with it.
+/// A line to one of them: the question, its number and how many descriptors come with it.
 #[derive(Debug, Serialize)]
 pub struct Envelope<'a> {
     pub id: u64,
@@ -115,14 +116,14 @@ pub enum ProcessMode {
     Spawn,
 }
 
-/// A line from the worker or zygote: the answer to the question of that number, or said unasked.
+/// A line from one of them: the answer to the question of that number, or said unasked.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Answer {
     pub id: Option<u64>,
     pub told: Told,
 }
 
-/// Worker or zygote to supervisor.
+/// To the supervisor.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Told {
@@ -132,16 +133,15 @@ pub enum Told {
         pid: i32,
         ruby: String,
     },
-    Ready(Ready),
+    Booted {
+        seconds: f64,
+        inputs: Inputs,
+    },
     BootFailed {
         seconds: f64,
         error: Failure,
     },
-    Reloaded(Reloaded),
-    ReloadFailed {
-        seconds: f64,
-        error: Failure,
-    },
+    Ready(Ready),
     Forked {
         pid: i32,
     },
@@ -201,7 +201,7 @@ pub struct Facts {
     pub live: Vec<String>,
 }
 
-/// A booted worker.
+/// An app with its classes.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Ready {
     pub seconds: f64,
@@ -213,7 +213,7 @@ pub struct Ready {
     pub native: Vec<String>,
     /// The databases that tests use, each by a name that is the same for everyone who uses it.
     pub databases: Vec<String>,
-    /// Ports and sockets that the boot listens on; runs don't inherit them.
+    /// Ports and sockets that the app listens on; runs don't inherit them.
     pub listening: Vec<String>,
 }
 
@@ -225,32 +225,21 @@ pub struct Versions {
     pub minitest: Option<String>,
 }
 
-/// A worker that has loaded changed code again.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Reloaded {
-    pub seconds: f64,
-    pub inputs: Inputs,
-    pub eager_load_error: Option<Failure>,
-    /// What of the app still holds a class that was replaced.
-    #[serde(default)]
-    pub held: Option<String>,
-}
-
-/// What a boot depended on, by what a change of it calls for; absolute paths.
+/// What an app depended on, by what a change of it calls for; absolute paths. The worker tells its part of it, and the app
+/// all of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct Inputs {
-    /// Directories whose code Rails can load again.
-    pub reload_dirs: Vec<PathBuf>,
-    /// Files outside of them that a reload reads again: routes, locales.
-    pub reload_files: Vec<PathBuf>,
-    /// Files of the app that were loaded once and for all.
+    /// The worker has loaded classes, too: what calls for another app calls for another worker.
+    #[serde(default)]
+    pub whole: bool,
+    /// Files of the app that the worker has loaded.
     pub features: Vec<PathBuf>,
     /// `config` directories of the app and of engines that are not installed gems.
     #[serde(default)]
     pub config_dirs: Vec<PathBuf>,
     /// Every file the bundle was made from, the lock file included.
     pub gemfiles: Vec<PathBuf>,
-    /// Other directories of which code is found by its name; it is loaded once.
+    /// Directories of which code is found by its name, and which the worker has listed.
     #[serde(default)]
     pub code_dirs: Vec<PathBuf>,
     /// Files that the boot wrote itself, and that are as it used them.
@@ -258,7 +247,13 @@ pub struct Inputs {
     pub vouched: Vec<PathBuf>,
     #[serde(default)]
     pub boot_traces: Traces,
-    /// By code that can be loaded again, when it was loaded.
+    /// Directories of the app's classes.
+    pub reload_dirs: Vec<PathBuf>,
+    /// Files outside of them that are read along with the classes: routes, locales.
+    pub reload_files: Vec<PathBuf>,
+    /// Others that were loaded along with them.
+    #[serde(default)]
+    pub app_features: Vec<PathBuf>,
     #[serde(default)]
     pub class_traces: Traces,
 }

@@ -1,12 +1,18 @@
-//! The reader: forked from the worker, answers what the app is made of.
+//! The reader: forked from the app, answers what the app is made of.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::Broken;
-use super::forked::{Forked, Pipes};
+use super::forked::{Forked, Kind, Pipes};
 use super::protocol::{Ask, Failure, Told};
+
+const READER: Kind = Kind {
+    name: "reader",
+    load: "start",
+    died: "ReaderDied",
+};
 
 #[derive(Debug)]
 pub struct Reader {
@@ -31,7 +37,7 @@ pub enum Unread {
 impl Reader {
     /// Waits until the forked reader listens.
     pub async fn load(pid: i32, pipes: Pipes, limit: Duration) -> Result<Reader, Broken> {
-        let (forked, _) = Forked::load("reader", pid, pipes, limit).await?;
+        let (forked, _) = Forked::load(READER, pid, pipes, limit).await?;
         Ok(Reader { forked })
     }
 

@@ -1,16 +1,32 @@
-//! The zygote: forked from the worker, has the test helper loaded, forks a child for each run.
+//! The zygote: forked from the app, has the test helper loaded, forks a child for each run.
 
 use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use super::forked::{Forked, Loaded, Pipes};
-use super::protocol::{Ask, Facts, GemProbe, RunRequest, Told};
+use super::forked::{self, Forked, Kind, Pipes};
+use super::protocol::{Ask, Facts, GemProbe, RunRequest, Told, Traces, Versions};
 use super::{Broken, REPLY};
+
+pub(super) const ZYGOTE: Kind = Kind {
+    name: "zygote",
+    load: "load of the test helper",
+    died: "ZygoteDied",
+};
 
 #[derive(Debug)]
 pub struct Zygote {
     forked: Forked,
     pub loaded: Loaded,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    pub seconds: f64,
+    pub features: Vec<PathBuf>,
+    pub traces: Traces,
+    pub outdated: bool,
+    pub versions: Versions,
 }
 
 /// How a run's process came to be, or why not.
@@ -25,8 +41,28 @@ pub enum ForkEnd {
 impl Zygote {
     /// Waits until the forked zygote has loaded the helper.
     pub async fn load(pid: i32, pipes: Pipes, limit: Duration) -> Result<Zygote, Broken> {
-        let (forked, loaded) = Forked::load("zygote", pid, pipes, limit).await?;
-        Ok(Zygote { forked, loaded })
+        match Forked::load(ZYGOTE, pid, pipes, limit).await? {
+            (
+                forked,
+                Told::Loaded {
+                    seconds,
+                    features,
+                    traces,
+                    versions,
+                    outdated,
+                },
+            ) => Ok(Zygote {
+                forked,
+                loaded: Loaded {
+                    seconds,
+                    features,
+                    traces,
+                    outdated,
+                    versions,
+                },
+            }),
+            (_, other) => Err(forked::odd(ZYGOTE, &other)),
+        }
     }
 
     pub fn pid(&self) -> i32 {

@@ -886,7 +886,7 @@ require "generated"
 
 /// Whatever config/environments/test.rb says, with the old name and the new.
 #[test]
-fn reloading_wins_over_what_the_app_wants() {
+fn it_makes_no_difference_whether_the_app_itself_would_reload() {
     let app = App::copy();
     app.edit(
         "config/environments/test.rb",
@@ -929,7 +929,22 @@ fn a_gemfile_that_its_lock_does_not_know_yet_costs_one_boot() {
     server.stop();
 }
 
-const STAYING: &[Case] = &[
+const LEAVING: &[Case] = &[
+    Case {
+        name: "what code of the app has done to others",
+        sees: "ActiveSupport::Notifications.instrument('mark') { }; \
+               [''.respond_to?(:shout), ActiveSupport::Inflector.marked, $memo, Widget.new.mark, \
+               MARKED.equal?(Marks), $marks.values].inspect",
+        before: "[true, \"one\", \"one\", \"one\", true, [1, 1, 1]]",
+        after: "[false, \"two\", \"two\", \"two\", true, [1, 1, 1]]",
+        change: |app| {
+            app.edit("app/models/marks.rb", "def shout = upcase", "");
+            let text = app.read("app/models/marks.rb");
+            app.write("app/models/marks.rb", text.replace("one", "two"));
+        },
+        effect: Effect::Reload,
+        trigger: "app/models/marks.rb",
+    },
     Case {
         name: "code below app/ that the boot required itself",
         sees: "Tagger::TAG",
@@ -949,7 +964,7 @@ const STAYING: &[Case] = &[
         change: |app| {
             app.edit("app/models/priced.rb", "def old = 1", "");
         },
-        effect: Effect::Reboot,
+        effect: Effect::Reload,
         trigger: "app/models/priced.rb",
     },
     Case {
@@ -960,14 +975,30 @@ const STAYING: &[Case] = &[
         change: |app| {
             app.append("app/models/widget.rb", "# saved\n");
         },
-        effect: Effect::Reboot,
-        trigger: "TypeError",
+        effect: Effect::Reload,
+        trigger: "app/models/widget.rb",
     },
 ];
 
-/// What Rails does not know stays in memory when it unloads the rest.
+/// Changes what is not its own: a class of Ruby's, one of a gem's, global variables, who is told of events.
+const MARKS: &str = r#"
+module Marks
+  module Marked
+    def mark = "one"
+  end
+  class ::String
+    def shout = upcase
+  end
+  ActiveSupport::Inflector.define_singleton_method(:marked) { "one" }
+  $marks[:loaded] += 1
+  $memo ||= "one"
+  ActiveSupport::Notifications.subscribe("mark") { $marks[:heard] += 1 }
+end
+"#;
+
+/// Also what Rails' own reloader does not know, and what it would leave in memory.
 #[test]
-fn what_a_reload_would_leave_behind_costs_a_boot() {
+fn nothing_of_the_old_code_is_left() {
     let app = App::copy();
     app.write("app/middleware/tagger.rb", "class Tagger\n  TAG = \"one\"\nend\n");
     app.edit(
@@ -979,9 +1010,16 @@ fn what_a_reload_would_leave_behind_costs_a_boot() {
         "app/models/priced.rb",
         "class PricedLine < Struct.new(:first)\n  def old = 1\nend\n\nclass Priced\nend\n",
     );
+    app.write("app/models/marks.rb", MARKS);
+    app.write(
+        "config/initializers/marks.rb",
+        "$marks = Hash.new(0)\nRails.application.config.after_initialize { MARKED = Marks }\n\
+         Rails.application.config.to_prepare { $marks[:prepared] += 1 }\n\
+         ActiveSupport.on_load(:active_record) { include Marks::Marked }\n",
+    );
     let server = app.server();
     let mut wrong = Deviations::default();
-    for case in STAYING {
+    for case in LEAVING {
         try_out(&mut wrong, &app, &server, case);
     }
     wrong.none();

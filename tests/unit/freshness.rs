@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use coatepec::project::changes::{Change, ChangeKind, Snapshot, Target};
-use coatepec::worker::forked::Loaded;
 use coatepec::worker::freshness::{Effect, Watch};
 use coatepec::worker::protocol::{Inputs, Listing, Traces, Versions};
+use coatepec::worker::zygote::Loaded;
 
 const ROOT: &str = "/srv/shop";
 
@@ -20,6 +20,8 @@ fn all(paths: &[&str]) -> Vec<PathBuf> {
 /// An app with a pack, an engine and a gem of its own, booted.
 fn inputs() -> Inputs {
     Inputs {
+        whole: false,
+        app_features: all(&["lib/pricing/discount.rb", "gems/tariffs/lib/tariffs/zone.rb"]),
         reload_dirs: all(&[
             "app/models",
             "app/controllers",
@@ -189,6 +191,41 @@ fn what_rails_can_load_again_costs_a_reload() {
             "lib/locales/de.yml",
         ],
     );
+}
+
+#[test]
+fn what_classes_have_loaded_costs_a_reload() {
+    check(
+        Effect::Reload,
+        &[
+            "lib/pricing/discount.rb",
+            "lib/pricing/new.rb",
+            "gems/tariffs/lib/tariffs/zone.rb",
+        ],
+    );
+    // The worker has looked for what is there, and only for that.
+    let zone = absolute("gems/tariffs/lib/tariffs/zone.rb");
+    for kind in [ChangeKind::Created, ChangeKind::Deleted] {
+        assert_eq!(watch().effect(&change(&zone, kind)), Effect::Reboot);
+    }
+}
+
+#[test]
+fn where_the_worker_has_the_classes_they_cost_a_boot() {
+    let whole = Inputs {
+        whole: true,
+        ..inputs()
+    };
+    let watch = Watch::new(Path::new(ROOT), whole, all(&["spec"]));
+    for (path, effect) in [
+        ("app/models/cart.rb", Effect::Reboot),
+        ("config/routes.rb", Effect::Reboot),
+        ("app/models/colours.txt", Effect::Reboot),
+        ("spec/rails_helper.rb", Effect::NewZygote),
+        ("app/views/carts/show.html.erb", Effect::Nothing),
+    ] {
+        assert_eq!(watch.effect(&modified(&absolute(path))), effect, "{path}");
+    }
 }
 
 #[test]

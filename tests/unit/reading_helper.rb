@@ -8,13 +8,16 @@ ROOT = File.realpath(Dir.mktmpdir("coatepec-reading-"))
 FileUtils.cp_r(Dir.children("#{TREE}/fixture_app").map { |name| "#{TREE}/fixture_app/#{name}" }, ROOT)
 FileUtils.rm_rf(Dir["#{ROOT}/storage/*"])
 Minitest.after_run { FileUtils.rm_rf(ROOT) }
+# Here all is done in one process, which has to let go of classes.
+settings = "#{ROOT}/config/environments/test.rb"
+File.write(settings, File.read(settings).sub("enable_reloading = false", "enable_reloading = true"))
 Dir.chdir(ROOT)
 ENV["RAILS_ENV"] = "test"
 
 load "#{TREE}/worker.rb"
 sources = Dir.glob("worker/**/*.rb", base: TREE).to_h { |file| [file, File.read("#{TREE}/#{file}")] }
 Coatepec.instance_variable_set(:@sources, sources)
-parts = %w[json record failure plain compiled databases held tables traces boot fork]
+parts = %w[json record failure plain ahead compiled databases guard patterns tables traces boot fork]
 parts += %w[reading reading/place reading/text reading/names reading/unloaded reading/attempts reading/route_table]
 parts.each { |part| Coatepec.load_part(part) }
 Coatepec::Boot.call(ROOT, "config/environment.rb")

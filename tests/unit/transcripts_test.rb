@@ -12,7 +12,7 @@ class TranscriptsTest < Minitest::Test
   VOLATILE = %w[
     pid at seconds code ruby rails rspec minitest message text frames features native threads databases listening
     gemfiles gc_seconds own runs major allocated
-    reload_dirs reload_files config_dirs code_dirs vouched files dirs listings dir pattern
+    reload_dirs reload_files app_features config_dirs code_dirs vouched files dirs listings dir pattern
   ].freeze
 
   # The app's place in the transcripts.
@@ -58,24 +58,33 @@ class TranscriptsTest < Minitest::Test
   def test_a_run_in_which_nothing_matches = assert_run("no_examples", spawned("passing_spec.rb", example: "Nothing"))
 
   # The warm process, from its first word to its end.
-  def test_a_worker_its_zygote_and_their_runs
+  def test_a_worker_its_app_and_zygote_and_their_runs
     in_app do |root|
       worker = worker(root)
       worker.replay("boot")
-      %w[ping facts refused reload].each { |name| worker.replay(name) }
-      zygote = forked(worker, root, "zygote")
+      %w[ping facts refused].each { |name| worker.replay(name) }
+      app = app(worker, root)
+      %w[ping facts refused].each { |name| app.replay(name) }
+      zygote = forked(app, root, "zygote")
       zygote.replay("loaded")
       %w[ping facts refused].each { |name| zygote.replay(name) }
       zygote.replay("run") { |events| assert_run("forked", events) }
       zygote.replay("run_killed")
-      reader = forked(worker, root, "reader")
+      reader = forked(app, root, "reader")
       %w[read_failed read not_read].each { |name| reader.replay(name) }
-      reader.hang_up
+      [reader, zygote, app, worker].each(&:hang_up)
+    end
+  end
+
+  def test_apps_of_other_code
+    in_app do |root|
+      worker = worker(root)
+      worker.replay("boot")
       File.write("#{root}/app/models/cart.rb", "class Cart; oops; end")
-      worker.replay("eager_load_error")
+      app(worker, root, "eager_load_error").hang_up
       File.write("#{root}/config/routes.rb", "# frozen_string_literal: true\n\n)\n")
-      worker.replay("reload_failed")
-      zygote.hang_up
+      app(worker, root, "app_failed").hang_up
+      worker.replay("ping")
       worker.hang_up
     end
   end
@@ -90,12 +99,12 @@ class TranscriptsTest < Minitest::Test
       RUBY
       worker = worker(root)
       worker.replay("boot")
-      zygote = forked(worker, root, "zygote")
+      app = app(worker, root)
+      zygote = forked(app, root, "zygote")
       zygote.replay("loaded")
       SQLite3::Database.new("#{root}/carts.sqlite3").execute("CREATE TABLE orders (id)")
       zygote.replay("run") { |events| assert_run("outdated", events) }
-      zygote.hang_up
-      worker.hang_up
+      [zygote, app, worker].each(&:hang_up)
     end
   end
 
@@ -114,11 +123,12 @@ class TranscriptsTest < Minitest::Test
       File.write("#{root}/spec/rails_helper.rb", 'abort "migrations are pending"')
       worker = worker(root)
       worker.replay("boot")
-      zygote = forked(worker, root, "zygote")
+      app = app(worker, root)
+      zygote = forked(app, root, "zygote")
       zygote.replay("load_failed")
       zygote.hang_up
-      worker.replay("ping")
-      worker.hang_up
+      app.replay("ping")
+      [app, worker].each(&:hang_up)
     end
   end
 
@@ -153,7 +163,7 @@ class TranscriptsTest < Minitest::Test
       @socket.close
     end
 
-    # What a new zygote or reader speaks to.
+    # What a new app, zygote or reader speaks to.
     attr_reader :given
 
     private
@@ -180,7 +190,7 @@ class TranscriptsTest < Minitest::Test
 
     def ios_for(question)
       case question
-      when "zygote", "reader"
+      when "app", "zygote", "reader"
         @given, theirs = UNIXSocket.pair
         [theirs, @null, @null]
       when "run"
@@ -287,10 +297,14 @@ class TranscriptsTest < Minitest::Test
     Conversation.new(self, ours, root, null)
   end
 
-  # What the worker forks when it is asked for it.
-  def forked(worker, root, question)
-    worker.replay(question)
-    Conversation.new(self, worker.given, root, null)
+  # What is forked when it is asked for.
+  def forked(parent, root, question)
+    parent.replay(question)
+    Conversation.new(self, parent.given, root, null)
+  end
+
+  def app(worker, root, says = "ready")
+    forked(worker, root, "app").tap { |app| app.replay(says) }
   end
 
   def null = @null ||= File.open(File::NULL, "w")

@@ -378,7 +378,8 @@ fn excused(round: Round, report: &Value) -> bool {
         return true;
     }
     let class = report["error"]["class"].as_str().unwrap_or_default();
-    let lost = ["boot_failed", "load_error"].contains(&outcome) && ["WorkerDied", "ZygoteDied"].contains(&class);
+    let lost =
+        ["boot_failed", "load_error"].contains(&outcome) && ["WorkerDied", "AppDied", "ZygoteDied"].contains(&class);
     // A fresh process is not tried again.
     let crashed = outcome == "crashed" && matches!(round.act, Act::Hit(Victim::Run, _)) && report["mode"] != "fork";
     crashed || swallowed(round, report) || (lost && round.act.excuses_nothing_run())

@@ -314,12 +314,18 @@ impl Server {
         found
     }
 
-    /// What is there besides the warm tree of one keeper, worker and zygote; what is about to end gets the time for it.
+    /// What is there besides the warm tree of one keeper, worker, app and zygote; what is about to end gets the time for it.
     pub(crate) fn beside_the_warm_tree(&self) -> Vec<Proc> {
         let over = Instant::now() + SETTLING;
         loop {
             let mut left = self.processes();
-            for name in ["__jail", "coatepec worker", "coatepec reader", "coatepec zygote"] {
+            for name in [
+                "__jail",
+                "coatepec worker",
+                "coatepec app",
+                "coatepec reader",
+                "coatepec zygote",
+            ] {
                 if let Some(at) = left.iter().position(|proc| proc.command.contains(name)) {
                     left.remove(at);
                 }

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The smallest app that can be booted, reloaded and tested.
+# The smallest app that can be booted and tested.
 require "rails"
 require "action_controller/railtie"
 
