@@ -23,7 +23,7 @@ RSpec.describe "A patient spec" do
 end
 "#;
 
-const WHO: [&str; 2] = ["worker_pid", "zygote_pid"];
+const WHO: [&str; 3] = ["worker", "app", "zygote"];
 const HOW: [Signal; 3] = [Signal::SIGKILL, Signal::SIGTERM, Signal::SIGSEGV];
 
 #[test]
@@ -35,7 +35,7 @@ fn a_warm_process_that_dies_between_runs_is_replaced() {
         for how in HOW {
             let what = format!("{who} {how}");
             passes(&mut wrong, &server, &format!("before {what}"));
-            let pid = pid(&server.at_rest(), who);
+            let pid = warm(&server, who);
             server.signal_to(pid, how);
             server.ended(pid);
             passes(&mut wrong, &server, &format!("after {what}"));
@@ -81,14 +81,16 @@ fn a_warm_process_that_is_hit_during_a_run_makes_no_run_green() {
     let server = app.server();
     let mut wrong = Deviations::default();
     for (who, how) in [
-        ("worker_pid", Signal::SIGKILL),
-        ("zygote_pid", Signal::SIGKILL),
-        ("worker_pid", Signal::SIGSTOP),
-        ("zygote_pid", Signal::SIGSTOP),
+        ("worker", Signal::SIGKILL),
+        ("app", Signal::SIGKILL),
+        ("zygote", Signal::SIGKILL),
+        ("worker", Signal::SIGSTOP),
+        ("app", Signal::SIGSTOP),
+        ("zygote", Signal::SIGSTOP),
     ] {
         passes(&mut wrong, &server, &format!("before {who} {how}"));
         let what = format!("{who} {how} during a run");
-        let pid = pid(&server.at_rest(), who);
+        let pid = warm(&server, who);
         let report = during(&app, &server, || server.signal_to(pid, how));
         true_outcome(&mut wrong, &what, &report);
         passes(&mut wrong, &server, &format!("after {what}"));
@@ -141,23 +143,26 @@ fn a_run_that_is_killed_from_outside_has_crashed() {
 
 /// Whether it dies of that or not.
 fn hit(server: &Server, who: &str, how: Signal) {
-    server.signal_to(pid(&server.at_rest(), who), how);
+    server.signal_to(warm(server, who), how);
 }
 
-fn pid(status: &Value, who: &str) -> i32 {
-    let pid = status[who].as_i64().and_then(|pid| i32::try_from(pid).ok());
-    pid.unwrap_or_else(|| panic!("no {who}: {status}"))
+fn warm(server: &Server, who: &str) -> i32 {
+    server.at_rest();
+    pid(server, &format!("coatepec {who}"))
+}
+
+/// Of the process of that name.
+fn pid(server: &Server, name: &str) -> i32 {
+    let all = server.processes();
+    let found = all.iter().find(|process| process.command.contains(name));
+    found.unwrap_or_else(|| panic!("no {name} in {all:?}")).pid
 }
 
 fn keeper(server: &Server, how: Signal) {
-    let all = server.processes();
-    let keeper = all
-        .iter()
-        .find(|proc| proc.command.contains("__jail"))
-        .expect("there is a keeper");
-    server.signal_to(keeper.pid, how);
+    let keeper = pid(server, "__jail");
+    server.signal_to(keeper, how);
     // Or the next call might find it alive for the last time.
-    server.ended(keeper.pid);
+    server.ended(keeper);
 }
 
 fn passes(wrong: &mut Deviations, server: &Server, when: &str) {

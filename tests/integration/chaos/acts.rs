@@ -31,6 +31,7 @@ pub(super) enum Act {
 pub(super) enum Victim {
     Run,
     Zygote,
+    App,
     Worker,
     Keeper,
 }
@@ -54,6 +55,10 @@ pub(super) const ACTS: &[(u64, (When, Act))] = &[
     (10, (When::Before, Act::Hit(Victim::Zygote, SIGSTOP))),
     (20, (When::During, Act::Hit(Victim::Zygote, SIGKILL))),
     (10, (When::During, Act::Hit(Victim::Zygote, SIGSTOP))),
+    (10, (When::Before, Act::Hit(Victim::App, SIGKILL))),
+    (10, (When::Before, Act::Hit(Victim::App, SIGSTOP))),
+    (10, (When::During, Act::Hit(Victim::App, SIGKILL))),
+    (10, (When::During, Act::Hit(Victim::App, SIGSTOP))),
     (6, (When::Before, Act::Hit(Victim::Worker, SIGKILL))),
     (6, (When::Before, Act::Hit(Victim::Worker, SIGSTOP))),
     (6, (When::During, Act::Hit(Victim::Worker, SIGKILL))),
@@ -86,6 +91,9 @@ impl Act {
 
     /// Whether nothing may have been run, because what makes the app warm was hit while it did so.
     pub(super) fn excuses_nothing_run(self) -> bool {
-        matches!(self, Act::Hit(Victim::Zygote | Victim::Worker | Victim::Keeper, _))
+        matches!(
+            self,
+            Act::Hit(Victim::Zygote | Victim::App | Victim::Worker | Victim::Keeper, _)
+        )
     }
 }

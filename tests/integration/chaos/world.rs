@@ -150,6 +150,7 @@ impl World {
         let name = match victim {
             Victim::Run => "coatepec run",
             Victim::Zygote => "coatepec zygote",
+            Victim::App => "coatepec app",
             Victim::Worker => "coatepec worker",
             Victim::Keeper => "__jail",
         };
