@@ -11,13 +11,19 @@ module Coatepec
       ActionCable::Channel::Base ActionCable::Connection::Base ActionView::Base
     ].freeze
 
+    # In front of ActiveSupport: whoever registers, and in which order, is as it is.
+    module Later
+      private
+
+      def execute_hook(name, base, options, block)
+        Ahead.own?(block) ? Ahead.wait { super } : super
+      end
+    end
+
     class << self
       def load
-        hooks = ActiveSupport.instance_variable_get(:@load_hooks)
-        return unless hooks.is_a?(Hash) # It is no promise of Rails'.
-
-        @waiting = hooks.flat_map { |name, blocks| own(blocks).map { |block, options| [name, block, options] } }
-        hooks.each_value { |blocks| blocks.replace(blocks - own(blocks)) }
+        @waiting = []
+        ActiveSupport.singleton_class.prepend(Later)
         @loaded = libraries.select { |library| attempt { library.eager_load! || true } }
         BASES.each { |name| attempt { base(name) } }
       end
@@ -26,19 +32,21 @@ module Coatepec
       def loaded = @loaded || []
 
       def catch_up
-        waiting = @waiting || []
+        waiting = @waiting
         @waiting = nil
-        waiting.each { |name, block, options| ActiveSupport.on_load(name, options, &block) }
+        waiting.each(&:call)
+      end
+
+      def own?(block)
+        file, = block.source_location
+        file ? Boot.near?(file) && !Boot.installed?(file) : false
+      end
+
+      def wait(&block)
+        @waiting ? @waiting << block : yield
       end
 
       private
-
-      def own(blocks)
-        blocks.select do |block, _options|
-          file, = block.source_location
-          file && Boot.near?(file) && !Boot.installed?(file)
-        end
-      end
 
       # Engines have classes that are found as the app's are.
       def libraries

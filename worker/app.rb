@@ -15,8 +15,8 @@ module Coatepec
 
     def serve
       @wire.tell("ready", seconds: Coatepec.clock - @started, versions: Boot.versions, inputs: Boot.inputs,
-                          eager_load_error: Boot.eager_load_error, threads: Guard.threads, native: Guard.native,
-                          databases: Databases.names, listening: Fork.listening)
+                          eager_load_error: Boot.eager_load_error, databases: Databases.names,
+                          listening: Fork.listening, **Boot.threads)
       @wire.each_question { |name, fields, ios| handle(name, fields, ios) }
       exit!(0)
     end

@@ -82,6 +82,13 @@ module Coatepec
 
       attr_reader :eager_load_error
 
+      # Those of the app, and those that were there when it was forked, and are not in it.
+      def threads
+        now = [Guard.threads, Guard.native]
+        threads, native = now.zip(@threads).map { |here, gone| here + (gone - here) }
+        { threads: threads, native: native }
+      end
+
       # Definitions of factories are loaded in a way that leaves no trace in `$LOADED_FEATURES`.
       def factory_files = factories.flat_map { |path| ["#{path}.rb", *Dir.glob("#{path}/**/*.rb")] }
 
@@ -131,6 +138,7 @@ module Coatepec
         hold = @hold
         @hold = nil
         @kept = kept(whole)
+        @threads = [Guard.threads, Guard.native]
         Traces.pause(:classes) { hold.call }
         @turned = true
         Tables.forget
