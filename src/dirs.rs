@@ -1,11 +1,15 @@
 //! Where Coatepec keeps what is its own, outside of any app.
 
-use std::fs::{self, Permissions};
-use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::PathBuf;
+use std::fs::{self, File, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 
+use nix::fcntl::OFlag;
 use nix::unistd::getuid;
+
+/// The most that is read of a file that others may have written, in bytes.
+const MOST: u64 = 64 * 1024;
 
 /// For sockets and locks, which mean nothing after a restart of the machine. Private to the user. At one place whatever
 /// the environment says: an editor and a terminal of one user may have two of everything that it names, and have to meet.
@@ -44,4 +48,40 @@ fn private(dir: PathBuf) -> io::Result<PathBuf> {
         fs::set_permissions(&dir, Permissions::from_mode(0o700))?;
     }
     Ok(dir)
+}
+
+/// A new file in [`runtime`], in place of whatever lies there: tests may write to that directory, and must not choose
+/// what we overwrite by a symbolic link.
+///
+/// # Errors
+/// When it can't be made; `AlreadyExists` when somebody was faster.
+pub fn fresh(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => File::options().write(true).create_new(true).mode(0o600).open(path),
+    }
+}
+
+/// As [`fresh`], with this text.
+///
+/// # Errors
+/// As there.
+pub fn write_fresh(path: &Path, text: &[u8]) -> io::Result<()> {
+    fresh(path)?.write_all(text)
+}
+
+/// Reads a file in [`runtime`], if it is one: nothing that tests put there makes us wait, or read elsewhere.
+///
+/// # Errors
+/// When it can't be read, is no file, or is too large.
+pub fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+    let file = File::options().read(true).custom_flags(flags.bits()).open(path)?;
+    let found = file.metadata()?;
+    if !found.is_file() || found.len() > MOST {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "no file of ours"));
+    }
+    let mut text = Vec::new();
+    file.take(MOST).read_to_end(&mut text)?;
+    Ok(text)
 }

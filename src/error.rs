@@ -49,6 +49,8 @@ pub enum Kind {
     ShuttingDown,
     /// The server that was shared ended while it had the call.
     ServerLost,
+    /// Somebody who is not to be believed answers in the place of the server that is shared.
+    ServerUsurped,
     /// Something of ours broke.
     Internal,
 }
@@ -76,6 +78,7 @@ const ALL: &[Kind] = &[
     Kind::Cancelled,
     Kind::ShuttingDown,
     Kind::ServerLost,
+    Kind::ServerUsurped,
     Kind::Internal,
 ];
 
@@ -108,6 +111,7 @@ impl Kind {
             Kind::Cancelled => "cancelled",
             Kind::ShuttingDown => "shutting_down",
             Kind::ServerLost => "server_lost",
+            Kind::ServerUsurped => "server_usurped",
             Kind::Internal => "internal",
         }
     }
@@ -139,6 +143,7 @@ impl Kind {
             | Kind::InvalidSelector
             | Kind::InvalidConfig
             | Kind::SandboxTooOpen
+            | Kind::ServerUsurped
             | Kind::ProjectNotFound
             | Kind::RubyNotFound
             | Kind::BootFailed

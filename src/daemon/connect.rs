@@ -1,9 +1,9 @@
 //! To the daemon, and if there is none, to a new one: of any number that come at once, one starts it.
 
 use std::ffi::OsString;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,10 +15,12 @@ use tokio::time::{sleep, timeout};
 
 use super::place::Place;
 use super::serve::COMMAND;
-use crate::error::{Error, Result};
+use crate::dirs;
+use crate::error::{Error, Kind, Result};
 use crate::process::detach;
 use crate::process::file_lock::{FileLock, FlockArg, Refused};
 use crate::process::lines::LineReader;
+use crate::process::peer::{self, Peer};
 use crate::supervisor::setup::Site;
 
 /// Bytes of the longest line that a daemon sends: an answer has both halves, each with everything escaped.
@@ -76,28 +78,60 @@ impl Target {
 /// # Errors
 /// When there is no daemon and none can be started.
 pub async fn connect(target: &Target) -> Result<Connection> {
+    let mut last = None;
     for _ in 0..TRIES {
         match greeted(&target.place).await {
             Ok(connection) => return Ok(connection),
             Err(error) => tracing::debug!(%error, "no daemon"),
         }
         let _lock = lock(&target.place).await?;
-        if let Ok(connection) = greeted(&target.place).await {
-            return Ok(connection);
+        match greeted(&target.place).await {
+            Ok(connection) => return Ok(connection),
+            Err(error) if is_usurped(&error) => tracing::warn!(%error, "it is replaced"),
+            Err(_) => {}
         }
         start(target)?;
         // While the lock is held: nobody else takes it for dead before it has spoken.
-        if let Ok(connection) = greeted(&target.place).await {
-            return Ok(connection);
+        match greeted(&target.place).await {
+            Ok(connection) => return Ok(connection),
+            Err(error) => last = Some(error),
         }
     }
+    Err(unavailable(target, last))
+}
+
+fn unavailable(target: &Target, error: Option<io::Error>) -> Error {
+    if let Some(error) = error.filter(is_usurped) {
+        return Error::new(Kind::ServerUsurped, error.to_string()).hint(
+            "a test, or what it left behind, poses as the server: look at what was run last, and end that process",
+        );
+    }
     let log = target.place.log();
-    Err(Error::internal("failed to start a server to share")
-        .hint(format!("see {}; with --no-share there is none", log.display())))
+    Error::internal("failed to start a server to share")
+        .hint(format!("see {}; with --no-share there is none", log.display()))
+}
+
+/// Whether somebody listens who is not to be spoken to.
+fn is_usurped(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied && error.get_ref().is_some()
 }
 
 async fn greeted(place: &Place) -> io::Result<Connection> {
     let stream = UnixStream::connect(place.socket()).await?;
+    // Tests may put a socket of their own in the place of ours. Whoever talks to them tells them what to do, and believes
+    // what they say.
+    let usurped = |who: &str| {
+        let message = format!(
+            "{who} answers at `{}` in the place of the server",
+            place.socket().display()
+        );
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
+    };
+    match peer::of(&stream)? {
+        Peer::User => {}
+        Peer::App(pid) => return usurped(&format!("process {pid} of a test")),
+        Peer::Stranger => return usurped("another user"),
+    }
     let (reader, writer) = stream.into_split();
     let mut reader = LineReader::with_limit(reader, LINE);
     let line = timeout(GREETING, reader.next()).await.map_err(io::Error::other)?;
@@ -131,7 +165,8 @@ fn start(target: &Target) -> Result<()> {
     let place = &target.place;
     let failed = |error: io::Error| Error::internal("failed to start a server to share").source(error);
     let listener = listen(&place.socket()).map_err(failed)?;
-    let log = log(&place.log()).map_err(failed)?;
+    // Of the last daemon of this place only.
+    let log = dirs::fresh(&place.log()).map_err(failed)?;
     let Site { root, sandbox_at_least } = &target.site;
     let mut arguments: Vec<OsString> = vec![COMMAND.into(), place.name().into(), root.into()];
     arguments.push(sandbox_at_least.to_string().into());
@@ -148,10 +183,4 @@ fn listen(socket: &Path) -> io::Result<UnixListener> {
     let listener = UnixListener::bind(socket)?;
     fs::set_permissions(socket, Permissions::from_mode(0o600))?;
     Ok(listener)
-}
-
-/// Of the last daemon of this place only.
-fn log(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.write(true).create(true).truncate(true).mode(0o600).open(path)
 }

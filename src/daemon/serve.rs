@@ -8,11 +8,8 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener as Blocking;
 use std::time::Duration;
 
-#[cfg(target_os = "linux")]
-use nix::unistd::Pid;
-use nix::unistd::getuid;
+use nix::sys::socket::{Backlog, listen};
 use tokio::io::AsyncWriteExt;
-use tokio::net::unix::UCred;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::{sleep, timeout};
@@ -23,12 +20,12 @@ use super::place::Place;
 use super::signals;
 use crate::config::Config;
 use crate::config::sandbox::Mode;
+use crate::dirs;
 use crate::error::{Error, Result};
 use crate::mcp;
 use crate::process::file_lock::{FileLock, FlockArg};
-#[cfg(target_os = "linux")]
-use crate::process::keeper;
 use crate::process::orphans;
+use crate::process::peer::{self, Peer};
 use crate::supervisor::Supervisor;
 use crate::supervisor::card::{Card, cards};
 use crate::supervisor::setup::Site;
@@ -101,6 +98,8 @@ async fn serve(order: Order) -> Result<()> {
 /// The socket that was handed over; it is nobody else's.
 fn inherited() -> Result<UnixListener> {
     let listener = Blocking::from(std::io::stdin().as_fd().try_clone_to_owned()?);
+    // Who connects sees who listened last, and wants to know that it is no test.
+    listen(&listener, Backlog::MAXCONN).map_err(io::Error::from)?;
     listener.set_nonblocking(true)?;
     Ok(UnixListener::from_std(listener)?)
 }
@@ -135,28 +134,15 @@ async fn accept(desk: &Desk, listener: &UnixListener, supervisor: &Supervisor, s
 }
 
 fn admit(stream: UnixStream, sessions: &mut Sessions, supervisor: &Supervisor, stop: &CancellationToken) {
-    match stream.peer_cred() {
-        Ok(peer) if peer.uid() != getuid().as_raw() => tracing::warn!("refused a connection of another user"),
-        Ok(peer) if is_of_an_app(&peer) => tracing::warn!("refused a connection out of a run"),
-        Ok(_) => {
+    // What tests do is in a sandbox; what a session asks for would be done by us, outside of it.
+    match peer::of(&stream) {
+        Ok(Peer::Stranger) => tracing::warn!("refused a connection of another user"),
+        Ok(Peer::App(pid)) => tracing::warn!(pid, "refused a connection out of a run"),
+        Ok(Peer::User) => {
             sessions.spawn(session(stream, supervisor.clone(), stop.child_token()));
         }
         Err(error) => tracing::warn!(%error, "refused a connection of nobody knows whom"),
     }
-}
-
-/// What tests do is in a sandbox; what a session asks for would be done by us, outside of it. A process that this machine
-/// does not show, having the number 0, is in a container around us, and so below no keeper.
-#[cfg(target_os = "linux")]
-fn is_of_an_app(peer: &UCred) -> bool {
-    peer.pid()
-        .is_some_and(|pid| pid != 0 && keeper::keeps(Pid::from_raw(pid)))
-}
-
-/// Elsewhere there is no sandbox.
-#[cfg(not(target_os = "linux"))]
-fn is_of_an_app(_: &UCred) -> bool {
-    false
 }
 
 async fn session(stream: UnixStream, supervisor: Supervisor, stop: CancellationToken) {
@@ -200,7 +186,7 @@ struct Desk {
 
 impl Desk {
     fn open(place: Place, card: Card) -> Result<Desk> {
-        fs::write(place.card(card.pid), serde_json::to_vec(&card).unwrap_or_default())?;
+        dirs::write_fresh(&place.card(card.pid), &serde_json::to_vec(&card).unwrap_or_default())?;
         let inode = inode(&place);
         Ok(Desk { place, card, inode })
     }

@@ -8,8 +8,10 @@ use nix::sys::signal::Signal;
 use tokio::time::timeout;
 
 use super::place::cards;
+use super::serve::COMMAND;
 use crate::error::Result;
 use crate::process::pidfd::PidFd;
+use crate::process::procfs;
 use crate::supervisor::card::Card;
 
 /// How long a daemon may take to end everything before it is killed; its keepers then end the rest.
@@ -30,8 +32,11 @@ pub async fn stop(root: &Path) -> Result<Vec<Card>> {
     Ok(stopped)
 }
 
-/// Whether it was there.
+/// Whether it was there. Tests may write cards, and must not choose whom we end.
 async fn end(card: &Card) -> Result<bool> {
+    if !is_daemon(card) {
+        return Ok(false);
+    }
     let Ok(daemon) = PidFd::open_exactly(card.identity()) else {
         return Ok(false);
     };
@@ -43,4 +48,10 @@ async fn end(card: &Card) -> Result<bool> {
         daemon.exited().await;
     }
     Ok(true)
+}
+
+/// By what it was started with, where the system tells.
+fn is_daemon(card: &Card) -> bool {
+    let words = procfs::arguments(card.identity().pid);
+    words.is_none_or(|words| words.get(1).is_some_and(|word| word == COMMAND))
 }

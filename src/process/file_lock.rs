@@ -7,6 +7,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::Flock;
+use nix::libc;
 
 pub use nix::fcntl::FlockArg;
 
@@ -53,10 +54,15 @@ impl Drop for FileLock {
     }
 }
 
+/// What lies there and is no file is taken away: tests may write to that directory, and a symbolic link would have us write
+/// elsewhere.
 fn open(path: &Path) -> io::Result<File> {
+    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        fs::remove_file(path)?;
+    }
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false).mode(0o600);
-    options.open(path)
+    options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)
 }
 
 /// For whoever has to wait; nobody relies on it.

@@ -21,6 +21,8 @@ pub mod pidfd;
 
 pub mod procfs;
 
+pub mod peer;
+
 pub mod channel;
 
 pub mod lines;

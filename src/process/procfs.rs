@@ -7,9 +7,9 @@ use std::time::Duration;
 use nix::unistd::Pid;
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{Children, command, environment, stat};
+pub use elsewhere::{Children, arguments, command, environment, stat};
 #[cfg(target_os = "linux")]
-pub use linux::{Children, command, environment, stat};
+pub use linux::{Children, arguments, command, environment, stat};
 
 /// How often a process is looked at that may be stopped: the kernel tells only its parent of that.
 const POLL: Duration = Duration::from_millis(250);
@@ -128,6 +128,13 @@ mod linux {
         }
     }
 
+    /// The words that a process was started with; none of one that has ended.
+    pub fn arguments(pid: Pid) -> Option<Vec<OsString>> {
+        let block = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        let words = block.split(|byte| *byte == 0);
+        Some(words.map(|word| OsStr::from_bytes(word).to_owned()).collect())
+    }
+
     /// The environment that a process of this user was started with.
     pub fn environment(pid: Pid) -> Option<Vec<(OsString, OsString)>> {
         let block = fs::read(format!("/proc/{pid}/environ")).ok()?;
@@ -224,6 +231,10 @@ mod elsewhere {
 
     pub fn command(of: &Proc) -> String {
         format!("[{}]", of.id.pid)
+    }
+
+    pub fn arguments(_: Pid) -> Option<Vec<OsString>> {
+        None
     }
 
     pub fn environment(_: Pid) -> Option<Vec<(OsString, OsString)>> {

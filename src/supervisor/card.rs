@@ -62,7 +62,7 @@ pub fn cards() -> Vec<(PathBuf, Card)> {
     paths
         .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
         .filter_map(|path| {
-            let card = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
+            let card = serde_json::from_slice(&dirs::read_plain(&path).ok()?).ok()?;
             Some((path, card))
         })
         .collect()
