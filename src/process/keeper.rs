@@ -5,7 +5,8 @@
 //!
 //! It confines the command and starts it, adopts whatever loses its parent, and reaps. When the command has ended,
 //! or the supervisor has (the kernel then closes the other end of the lifeline, also after SIGKILL), it kills
-//! everything below itself and leaves. It has one thread, no runtime, and ignores signals: it ends by the lifeline.
+//! everything below itself and leaves. It has no runtime, one thread but for connections that it makes for the command,
+//! and ignores signals: it ends by the lifeline.
 //!
 //! The command's environment comes through a descriptor, so that the keeper has none of it: a library that the app
 //! preloads would be loaded into the keeper too, and might start a thread in it.
@@ -253,7 +254,7 @@ fn keep(mut orders: Orders) -> ExitCode {
             exited: false,
         }
         .run(),
-        Err(refused) => say(&mut orders.status, &Word::Failed(refused)),
+        Err(refused) => say(&orders.status, &Word::Failed(refused)),
     }
     ExitCode::SUCCESS
 }
@@ -279,6 +280,10 @@ fn start(orders: &mut Orders) -> Result<(Identity, Option<Gate>), Refused> {
         errno: 0,
         message: error.to_string(),
     })?;
+    #[cfg(target_os = "linux")]
+    if orders.policy.sockets.is_some() {
+        confine_ourselves()?;
+    }
     let keeper = Pid::this();
     // SAFETY: this process has a single thread, so that the child may do whatever we may.
     match unsafe { fork() }.map_err(|errno| Refused::because("failed to fork", errno))? {
@@ -289,10 +294,13 @@ fn start(orders: &mut Orders) -> Result<(Identity, Option<Gate>), Refused> {
             for word in told {
                 match word {
                     Word::Failed(refused) => return Err(refused),
-                    word => say(&mut orders.status, &word),
+                    word => say(&orders.status, &word),
                 }
             }
-            let gate = gate.map(|listener| Gate::new(listener, orders.policy.network));
+            let gate = match gate {
+                Some(listener) => Some(gate_of(orders, listener)?),
+                None => None,
+            };
             // Not reaped yet, so that it can be read even when it has ended.
             let command = procfs::stat(child).map_or(Identity { pid: child, start: 0 }, |found| found.id);
             Ok((command, gate))
@@ -300,12 +308,30 @@ fn start(orders: &mut Orders) -> Result<(Identity, Option<Gate>), Refused> {
     }
 }
 
+/// Who connects for a process must reach no more than that.
+#[cfg(target_os = "linux")]
+fn confine_ourselves() -> Result<(), Refused> {
+    nix::sys::prctl::set_no_new_privs().map_err(|errno| Refused::because("failed to give up new privileges", errno))?;
+    crate::sandbox::keep_to_abstract_sockets_within();
+    Ok(())
+}
+
+/// The supervisor hears of a refusal first, so that it can tell in which example it was.
+fn gate_of(orders: &Orders, listener: OwnedFd) -> Result<Gate, Refused> {
+    let status =
+        copy_above(&orders.status, 3).map_err(|errno| Refused::because("failed to copy a descriptor", errno))?;
+    let status = File::from(status);
+    Ok(Gate::new(listener, &orders.policy, move |act| {
+        say(&status, &Word::Blocked(RefusedAct::now(act)));
+    }))
+}
+
 fn become_command(orders: &Orders, keeper: Pid, mut tell: OwnedFd) -> ! {
     let refused = match confine_and_exec(orders, keeper, &mut tell) {
         Ok(never) => match never {},
         Err(refused) => refused,
     };
-    say(&mut File::from(tell), &Word::Failed(refused));
+    say(&File::from(tell), &Word::Failed(refused));
     // SAFETY: ends this process at once; what its parent has buffered or registered is not the child's to flush.
     unsafe { libc::_exit(127) }
 }
@@ -462,20 +488,13 @@ impl Keeper {
     fn wait(&mut self, at_most: Option<Duration>) -> bool {
         let asked = self.gate.as_ref().map(Gate::as_fd);
         let woken = self.signals.wait(Some(self.orders.lifeline.as_fd()), asked, at_most);
-        if woken.asked {
-            self.answer();
+        if let Some(gate) = self.gate.as_ref().filter(|_| woken.asked) {
+            gate.answer();
         }
         if woken.abandoned {
             self.gate = None;
         }
         woken.cut
-    }
-
-    /// The supervisor hears of a refusal first, so that it can tell in which example it was.
-    fn answer(&mut self) {
-        let Some(gate) = &self.gate else { return };
-        let status = &mut self.orders.status;
-        gate.answer(|act| say(status, &Word::Blocked(RefusedAct::now(act))));
     }
 
     /// Kills until no child is left. That is exact: whatever is below us is below a child of ours.
@@ -510,8 +529,8 @@ impl Keeper {
         }
     }
 
-    fn say(&mut self, word: &Word) {
-        say(&mut self.orders.status, word);
+    fn say(&self, word: &Word) {
+        say(&self.orders.status, word);
     }
 }
 
@@ -526,7 +545,7 @@ impl Exit {
 }
 
 /// One line. Nobody may be listening any more, which changes nothing for us.
-fn say(to: &mut File, word: &impl Serialize) {
+fn say(mut to: &File, word: &impl Serialize) {
     let Ok(mut line) = serde_json::to_vec(word) else { return };
     line.push(b'\n');
     let _ = to.write_all(&line);

@@ -83,6 +83,22 @@ pub(super) fn asking_about_the_network() -> BpfProgram {
     ]
 }
 
+/// Asks whoever listens about each connection.
+pub(super) fn asking_about_connections() -> BpfProgram {
+    let unknown = || answer(libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned());
+    vec![
+        load(ARCHITECTURE),
+        jump(libc::BPF_JEQ, NATIVE, 1, 0),
+        unknown(),
+        load(NUMBER),
+        jump(libc::BPF_JGE, X32, 0, 1),
+        unknown(),
+        jump(libc::BPF_JEQ, libc::SYS_connect as u32, 1, 0),
+        answer(libc::SECCOMP_RET_ALLOW),
+        answer(libc::SECCOMP_RET_USER_NOTIF),
+    ]
+}
+
 /// Where the lower half of an argument is, on a machine that puts it first.
 const fn argument(number: u32) -> u32 {
     16 + 8 * number

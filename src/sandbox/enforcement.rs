@@ -32,6 +32,8 @@ pub enum Name {
     Signals,
     Syscalls,
     Network,
+    /// Unix sockets that lie somewhere, of whoever is outside.
+    Sockets,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]

@@ -46,6 +46,22 @@ fn enforce(files: &Files) -> Result<RestrictionStatus, RulesetError> {
     rules.restrict_self()
 }
 
+/// For whoever connects in the stead of a process that is restricted: abstract sockets of processes outside of it stay
+/// out of its reach, and in that of nobody it starts. Where the kernel has no such scope, that has none either.
+pub(crate) fn keep_to_abstract_sockets_within() {
+    let _ = scope_abstract_sockets();
+}
+
+fn scope_abstract_sockets() -> Result<RestrictionStatus, RulesetError> {
+    let rules = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        // What no ruleset speaks of is allowed, but for this.
+        .handle_access(AccessFs::Refer)?
+        .scope(Scope::AbstractUnixSocket)?
+        .create()?;
+    grant(rules, "/", AccessFs::Refer.into())?.restrict_self()
+}
+
 /// All but devices: a device of one's own making would be a way to the disk.
 fn written() -> BitFlags<AccessFs> {
     AccessFs::from_all(KNOWN) & !(AccessFs::MakeChar | AccessFs::MakeBlock)

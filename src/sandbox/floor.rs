@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use super::grants::Tree;
-use super::policy::Grant;
+use super::policy::{Grant, Policy, Sockets};
 use super::rules::{Place, policy};
 use crate::config::sandbox::{Mode, Sandbox};
 
@@ -18,7 +18,8 @@ pub fn lowered(at_least: Mode, sandbox: &Sandbox, place: &Place, tree: &impl Tre
         mode: at_least,
         ..Sandbox::default()
     };
-    let files = policy(&by_itself, place).files.unwrap_or_default();
+    let Policy { files, sockets, .. } = policy(&by_itself, place);
+    let (files, sockets) = (files.unwrap_or_default(), sockets.unwrap_or_default());
     let beyond = |places: &[String], granted: &[Grant]| {
         let asked = places.iter().map(|written| (written, place.resolve(written)));
         let mut beyond = asked.filter(|(_, path)| path.as_deref().is_some_and(|path| !within(path, granted, tree)));
@@ -31,8 +32,17 @@ pub fn lowered(at_least: Mode, sandbox: &Sandbox, place: &Place, tree: &impl Tre
     mode.or(network)
         .or(kept)
         .or_else(|| beyond(&sandbox.write, &files.write).map(|path| format!("write: {path}")))
+        .or_else(|| opened(&sandbox.write, &sockets, place).map(|path| format!("write: {path}")))
         .or_else(|| beyond(&sandbox.read, &readable).map(|path| format!("read: {path}")))
         .map(|what| format!("sandbox.{what}"))
+}
+
+/// The first that would let a process talk to who is refused to it by the mode alone.
+fn opened<'a>(places: &'a [String], sockets: &Sockets, place: &Place) -> Option<&'a String> {
+    let opens = |path: &Path| !sockets.admit(path);
+    places
+        .iter()
+        .find(|written| place.resolve(written).as_deref().is_some_and(opens))
 }
 
 /// Whether all of a place, and all that its globs may come to stand for, is granted.

@@ -1,32 +1,41 @@
 //! The gate: a filter that asks, and whoever keeps the process answers.
 //!
-//! It asks about the network, unless that is open, and about system calls that are refused: so a refusal is known.
+//! It asks about the network, unless that is open, about each connection, and about system calls that are refused: so a
+//! refusal is known.
 //!
 //! Nothing is decided by what lies in the memory of the process, which it could change while it is looked at. Each
 //! socket for addresses is made here and bound to the loopback device before the process gets it; without a right that
-//! nobody here has it can't be bound anew. So the kernel itself keeps it inside, and calls that name an address are asked
-//! about only to be refused at once and told of. Whatever is let go is done by the kernel in the process itself, so that
-//! blocking, time-outs and interruptions are as ever.
+//! nobody here has it can't be bound anew. So the kernel itself keeps it inside, and datagrams that name an address are
+//! asked about only to be refused at once and told of. Where Unix sockets are judged by where they lie, a connection is
+//! made here, too ([`super::connect`]), by a thread of its own, since it may have to wait. Whatever else is let go is done
+//! by the kernel in the process itself, so that blocking, time-outs and interruptions are as ever.
 
-use std::io;
+use std::collections::HashSet;
+use std::fmt;
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use nix::errno::Errno;
 use nix::libc::{self, c_int};
-use nix::sys::uio::{RemoteIoVec, process_vm_readv};
-use nix::unistd::Pid;
+use nix::sys::stat::fstat;
 use seccompiler::BpfProgram;
 
-use super::act::Act;
+use super::act::{Act, Kind};
+use super::connect::{self, Door, Reach, read};
 use super::enforcement::{Name, Part};
 use super::network::{Request, Verdict, judge};
-use super::policy::{Policy, Syscalls};
+use super::policy::{Policy, Sockets, Syscalls};
 use super::{bpf, syscalls};
 use crate::config::sandbox::Network;
 
-/// The largest address that the kernel takes.
-const LONGEST_ADDRESS: usize = 128;
+/// Of a thread that makes a connection, in bytes.
+const STACK: usize = 128 * 1024;
+
+/// Sockets of calls that were interrupted: more than are under way at a time.
+const MOST_INTERRUPTED: usize = 1024;
 
 const LOOPBACK: &[u8] = b"lo\0";
 
@@ -35,26 +44,58 @@ const LOOPBACK: &[u8] = b"lo\0";
 pub(super) struct Built {
     /// Asks come out here; without it, nobody is asked, and what is refused is refused by other filters.
     pub listener: Option<OwnedFd>,
-    /// Of the network, if it is not open.
-    pub part: Option<Part>,
+    /// Of the network, if it is not open, and of Unix sockets, if not all may be talked to.
+    pub parts: Vec<Part>,
 }
 
 /// Puts the filter in place. From then on what it is about waits for an answer through the gate.
 pub(super) fn build(policy: &Policy) -> Built {
     let network = (policy.network != Network::Allow).then(can_bind);
-    let listener = listen(policy.syscalls, network == Some(Ok(())));
-    let why = match (&network, &listener) {
-        (Some(Err(errno)), _) => Some(format!(
-            "no socket can be bound to the loopback device: {}",
-            errno.desc()
-        )),
-        (Some(Ok(())), Err(why)) => Some(format!("nobody can be asked: {why}")),
-        _ => None,
+    let sockets = policy.sockets.is_some().then(connect::reach);
+    let about = About {
+        network: network == Some(Ok(())),
+        connections: sockets.is_some_and(|reach| reach != Reach::Nothing),
     };
-    let enforced = |_| why.map_or(Part::full(Name::Network), |why| Part::none(Name::Network, why));
+    let listener = listen(policy.syscalls, about);
+    let unheard = listener.as_ref().err().map(|why| format!("nobody can be asked: {why}"));
+    let parts = [
+        network.map(|bound| of_network(bound, unheard.as_deref())),
+        sockets.map(|reach| of_sockets(reach, unheard.as_deref())),
+    ];
     Built {
         listener: listener.ok().flatten(),
-        part: network.map(enforced),
+        parts: parts.into_iter().flatten().collect(),
+    }
+}
+
+/// What is asked about, besides system calls.
+#[derive(Debug, Clone, Copy)]
+struct About {
+    network: bool,
+    connections: bool,
+}
+
+fn of_network(bound: Result<(), Errno>, unheard: Option<&str>) -> Part {
+    match (bound, unheard) {
+        (Err(errno), _) => Part::none(
+            Name::Network,
+            format!("no socket can be bound to the loopback device: {}", errno.desc()),
+        ),
+        (_, Some(why)) => Part::none(Name::Network, why),
+        (Ok(()), None) => Part::full(Name::Network),
+    }
+}
+
+fn of_sockets(reach: Reach, unheard: Option<&str>) -> Part {
+    match (reach, unheard) {
+        (Reach::Nothing, _) => Part::none(Name::Sockets, "this machine lets nobody look into another process"),
+        (_, Some(why)) => Part::none(Name::Sockets, why),
+        (Reach::Memory, None) => Part::partial(
+            Name::Sockets,
+            "a program written for that can reach them: this machine lets nobody take over a socket of another process, \
+             as `pidfd_getfd` would",
+        ),
+        (Reach::Sockets, None) => Part::full(Name::Sockets),
     }
 }
 
@@ -63,13 +104,17 @@ fn can_bind() -> Result<(), Errno> {
 }
 
 /// None if there is nothing to ask about.
-fn listen(syscalls: Option<Syscalls>, about_network: bool) -> Result<Option<OwnedFd>, String> {
+fn listen(syscalls: Option<Syscalls>, about: About) -> Result<Option<OwnedFd>, String> {
     let about_syscalls = syscalls
         .map(syscalls::asking)
         .transpose()
         .map_err(|error| error.to_string())?;
-    let about_network = about_network.then(bpf::asking_about_the_network);
-    let program = match (about_syscalls, about_network) {
+    let about_others = match about {
+        About { network: true, .. } => Some(bpf::asking_about_the_network()),
+        About { connections: true, .. } => Some(bpf::asking_about_connections()),
+        _ => None,
+    };
+    let program = match (about_syscalls, about_others) {
         (Some(first), Some(second)) => bpf::both(first, second),
         (Some(program), None) | (None, Some(program)) => program,
         (None, None) => return Ok(None),
@@ -112,49 +157,76 @@ fn bound_socket(family: c_int, kind: c_int, protocol: c_int) -> Result<OwnedFd, 
 
 /// The end of whoever answers.
 #[derive(Debug)]
-pub struct Gate {
+pub struct Gate(Arc<Desk>);
+
+struct Desk {
     listener: OwnedFd,
     network: Network,
+    /// None where connections are the process's own affair.
+    sockets: Option<(Sockets, Reach)>,
+    /// Hears of a refusal before the process does.
+    tell: Box<dyn Fn(Act) + Send + Sync>,
+    /// By their numbers in the kernel.
+    interrupted: Mutex<HashSet<u64>>,
 }
 
 impl Gate {
-    pub fn new(listener: OwnedFd, network: Network) -> Gate {
-        Gate { listener, network }
+    pub fn new(listener: OwnedFd, policy: &Policy, tell: impl Fn(Act) + Send + Sync + 'static) -> Gate {
+        Gate(Arc::new(Desk {
+            listener,
+            network: policy.network,
+            sockets: policy.sockets.clone().map(|sockets| (sockets, connect::reach())),
+            tell: Box::new(tell),
+            interrupted: Mutex::default(),
+        }))
     }
 
     /// Readable when a process asks.
     pub fn as_fd(&self) -> BorrowedFd<'_> {
-        self.listener.as_fd()
+        self.0.listener.as_fd()
     }
 
-    /// Answers one process, which waits. `tell` hears of a refusal before the process does.
-    pub fn answer(&self, tell: impl FnOnce(Act)) {
+    /// Answers one process, which waits; at once, or when its connection is made.
+    pub fn answer(&self) {
         // SAFETY: all zero is a value of this plain structure, and what the kernel wants to find.
         let mut asked: libc::seccomp_notif = unsafe { std::mem::zeroed() };
         // SAFETY: the structure is the one that this call fills.
-        let received = unsafe { libc::ioctl(self.raw(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut asked) };
+        let received = unsafe { libc::ioctl(self.0.raw(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut asked) };
         if received != 0 {
             // It died while it waited.
             return;
         }
-        if is_of_no_use(&asked) {
-            let (errno, act) = syscalls::wanted(asked.data.nr.into(), int(asked.data.args[0]));
-            tell(act);
-            return self.reply(&asked, 0, -(errno as i32), 0);
+        if i64::from(asked.data.nr) != libc::SYS_connect || self.0.sockets.is_none() {
+            return self.0.answer(&asked);
         }
-        match self.judge(&asked) {
-            Verdict::Go => self.reply(&asked, 0, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
-            Verdict::Bound => self.hand_over(&asked),
+        let desk = Arc::clone(&self.0);
+        let connecting = thread::Builder::new().stack_size(STACK);
+        if connecting.spawn(move || desk.connect(&asked)).is_err() {
+            self.0.refuse(&asked, Errno::EAGAIN);
+        }
+    }
+}
+
+impl Desk {
+    fn answer(&self, asked: &libc::seccomp_notif) {
+        if is_of_no_use(asked) {
+            let (errno, act) = syscalls::wanted(asked.data.nr.into(), int(asked.data.args[0]));
+            (self.tell)(act);
+            return self.refuse(asked, errno);
+        }
+        match self.judge(asked) {
+            Verdict::Go => self.let_go(asked),
+            Verdict::Bound => self.hand_over(asked),
             Verdict::Refuse(errno, wanted) => {
-                tell(wanted.into());
-                self.reply(&asked, 0, -(errno as i32), 0);
+                (self.tell)(wanted.into());
+                self.refuse(asked, errno);
             }
         }
     }
 
     fn judge(&self, asked: &libc::seccomp_notif) -> Verdict {
         let [first, second, third, _, fifth, sixth] = asked.data.args;
-        let address = |at, length| read(asked.pid, at, length);
+        let address = |at, length| read(asked.pid, at, length).unwrap_or_default();
         match i64::from(asked.data.nr) {
             libc::SYS_socket => judge(self.network, Request::Socket(int(first), int(second), int(third))),
             libc::SYS_connect => judge(self.network, Request::Reach(&address(second, third))),
@@ -163,12 +235,117 @@ impl Gate {
         }
     }
 
+    /// In a thread of its own: takes on who asks, and may wait as long as he would.
+    fn connect(&self, asked: &libc::seccomp_notif) {
+        match self.connected(asked) {
+            Ok(Some(connection)) => self.report(asked, &connection),
+            Ok(None) => self.let_go(asked),
+            Err(errno) => self.refuse(asked, errno),
+        }
+    }
+
+    /// None where the process is to do it itself.
+    fn connected(&self, asked: &libc::seccomp_notif) -> Result<Option<Connection>, Errno> {
+        let Some((sockets, reach)) = &self.sockets else {
+            return Ok(None);
+        };
+        let [number, at, length, ..] = asked.data.args;
+        // Who can't be looked at might ask for anything.
+        let address = read(asked.pid, at, length).ok_or_else(|| self.unseen())?;
+        let socket = match reach {
+            Reach::Sockets => Some(
+                connect::take_descriptor(asked.pid, int(number)).map_err(|errno| match errno {
+                    Errno::EPERM => self.unseen(),
+                    errno => errno,
+                })?,
+            ),
+            Reach::Memory | Reach::Nothing => None,
+        };
+        // Whoever had this number when we looked is who asks.
+        if !self.still_asks(asked) {
+            return Err(Errno::EINTR);
+        }
+        if let Verdict::Refuse(errno, wanted) = judge(self.network, Request::Reach(&address)) {
+            (self.tell)(wanted.into());
+            return Err(errno);
+        }
+        let door = match connect::path_of(&address) {
+            Some(path) => Some(self.door(asked, path, sockets)?),
+            None => connect::be(asked.pid).map(|()| None)?,
+        };
+        Ok(socket.map(|socket| {
+            let result = match &door {
+                Some(door) => door.connect(&socket),
+                None => connect::connect(&socket, &address),
+            };
+            Connection { socket, result }
+        }))
+    }
+
+    fn door(&self, asked: &libc::seccomp_notif, path: &Path, sockets: &Sockets) -> Result<Door, Errno> {
+        let door = Door::open(asked.pid, path)?;
+        let moved = || match sockets.may_be_moved(&door.path) {
+            true => door.bound_names(),
+            false => Vec::new(),
+        };
+        let names = [door.path.clone()].into_iter().chain(moved());
+        let mut refused = names.filter(|name| !sockets.admit(name));
+        match refused.next() {
+            None => Ok(door),
+            Some(name) => {
+                (self.tell)(Act::new(Kind::Network, name.to_string_lossy()));
+                Err(Errno::EACCES)
+            }
+        }
+    }
+
+    /// As of a process that has made itself private.
+    fn unseen(&self) -> Errno {
+        (self.tell)(Act::new(
+            Kind::Network,
+            "a connection of a process that can't be looked at",
+        ));
+        Errno::EACCES
+    }
+
+    /// A process that is interrupted and then calls again is told what it would have been told.
+    fn report(&self, asked: &libc::seccomp_notif, connection: &Connection) {
+        let number = fstat(&connection.socket).map_or(0, |stat| stat.st_ino);
+        let mut interrupted = self.interrupted.lock().unwrap_or_else(PoisonError::into_inner);
+        let again = interrupted.remove(&number);
+        let result = match connection.result {
+            Err(Errno::EISCONN) if again => Ok(()),
+            Err(Errno::EALREADY) if again => Err(Errno::EINPROGRESS),
+            result => result,
+        };
+        let heard = self.reply(asked, 0, -(result.err().map_or(0, |errno| errno as i32)), 0);
+        if !heard && matches!(result, Ok(()) | Err(Errno::EINPROGRESS)) {
+            if interrupted.len() == MOST_INTERRUPTED {
+                interrupted.clear();
+            }
+            interrupted.insert(number);
+        }
+    }
+
+    fn still_asks(&self, asked: &libc::seccomp_notif) -> bool {
+        // SAFETY: the number is the one that this call reads.
+        unsafe { libc::ioctl(self.raw(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const asked.id) == 0 }
+    }
+
+    fn let_go(&self, asked: &libc::seccomp_notif) {
+        self.reply(asked, 0, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32);
+    }
+
+    fn refuse(&self, asked: &libc::seccomp_notif, errno: Errno) {
+        self.reply(asked, 0, -(errno as i32), 0);
+    }
+
     /// Gives the process a socket of ours as if it had made it.
     fn hand_over(&self, asked: &libc::seccomp_notif) {
         let [family, kind, protocol, ..] = asked.data.args.map(int);
         let made = match bound_socket(family, kind, protocol) {
             Ok(made) => made,
-            Err(errno) => return self.reply(asked, 0, -(errno as i32), 0),
+            Err(errno) => return self.refuse(asked, errno),
         };
         let closed = if kind & libc::SOCK_CLOEXEC == 0 {
             0
@@ -186,12 +363,12 @@ impl Gate {
         let added = unsafe { libc::ioctl(self.raw(), libc::SECCOMP_IOCTL_NOTIF_ADDFD, &raw const given) };
         if let Err(errno) = Errno::result(added) {
             // It may have too many open files.
-            self.reply(asked, 0, -(errno as i32), 0);
+            self.refuse(asked, errno);
         }
     }
 
-    /// It may be gone by now, which changes nothing.
-    fn reply(&self, asked: &libc::seccomp_notif, val: i64, error: i32, flags: u32) {
+    /// Whether it was heard: it may be gone by now, or have been interrupted.
+    fn reply(&self, asked: &libc::seccomp_notif, val: i64, error: i32, flags: u32) -> bool {
         let answer = libc::seccomp_notif_resp {
             id: asked.id,
             val,
@@ -199,12 +376,26 @@ impl Gate {
             flags,
         };
         // SAFETY: the structure is the one that this call reads.
-        let _ = unsafe { libc::ioctl(self.raw(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw const answer) };
+        unsafe { libc::ioctl(self.raw(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw const answer) == 0 }
     }
 
     fn raw(&self) -> RawFd {
         self.listener.as_raw_fd()
     }
+}
+
+impl fmt::Debug for Desk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Desk")
+            .field("network", &self.network)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What came of a connection, and the socket.
+struct Connection {
+    socket: OwnedFd,
+    result: Result<(), Errno>,
 }
 
 /// Whether it is asked about because no test needs it, and not because of whom it would talk to.
@@ -219,21 +410,6 @@ fn is_of_no_use(asked: &libc::seccomp_notif) -> bool {
 /// The kernel looks at the lower half of such an argument only.
 fn int(argument: u64) -> c_int {
     (argument as u32).cast_signed()
-}
-
-/// What lies in the memory of a process; nothing if it can't be read.
-fn read(pid: u32, at: u64, length: u64) -> Vec<u8> {
-    let length = usize::try_from(length).unwrap_or(0).min(LONGEST_ADDRESS);
-    let mut bytes = vec![0; length];
-    let base = usize::try_from(at).unwrap_or(0);
-    let remote = [RemoteIoVec { base, len: length }];
-    let read = process_vm_readv(
-        Pid::from_raw(pid.cast_signed()),
-        &mut [io::IoSliceMut::new(&mut bytes)],
-        &remote,
-    );
-    bytes.truncate(read.unwrap_or(0));
-    bytes
 }
 
 const _: () = assert!(size_of::<libc::seccomp_data>() == 64, "the filter counts on it");

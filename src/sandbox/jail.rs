@@ -86,7 +86,7 @@ fn kernel_side(policy: &Policy, parts: &mut Vec<Part>) -> Result<Option<OwnedFd>
         // Last, since it forbids calls.
         parts.push(syscalls::restrict(wanted, gate.listener.is_some()));
     }
-    parts.extend(gate.part);
+    parts.extend(gate.parts);
     Ok(gate.listener)
 }
 
@@ -97,6 +97,7 @@ fn kernel_side(policy: &Policy, parts: &mut Vec<Part>) -> Result<Option<OwnedFd>
         (Name::Signals, policy.files.is_some()),
         (Name::Syscalls, policy.syscalls.is_some()),
         (Name::Network, policy.network != Network::Allow),
+        (Name::Sockets, policy.sockets.is_some()),
     ];
     let asked = asked.into_iter().filter(|(_, asked)| *asked);
     parts.extend(asked.map(|(name, _)| Part::none(name, "on Linux only")));

@@ -3,6 +3,7 @@
 
 pub mod policy;
 pub mod rules;
+pub mod sockets;
 
 pub mod floor;
 pub mod grants;
@@ -20,13 +21,20 @@ pub mod gate;
 pub mod network;
 
 #[cfg(target_os = "linux")]
+mod bound;
+#[cfg(target_os = "linux")]
 mod bpf;
 #[cfg(target_os = "linux")]
 mod capabilities;
 #[cfg(target_os = "linux")]
+mod connect;
+#[cfg(target_os = "linux")]
 mod files;
 #[cfg(target_os = "linux")]
 mod syscalls;
+
+#[cfg(target_os = "linux")]
+pub(crate) use files::keep_to_abstract_sockets_within;
 
 pub use act::{Act, Kind, RefusedAct};
 pub use enforcement::Enforcement;

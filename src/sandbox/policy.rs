@@ -18,6 +18,8 @@ pub struct Policy {
     /// None leaves the kernel's surface as it is, and the capabilities of root.
     pub syscalls: Option<Syscalls>,
     pub network: Network,
+    /// None leaves all Unix sockets that lie somewhere as they are.
+    pub sockets: Option<Sockets>,
     /// Whether to refuse to start anything when a part of this can't be enforced.
     pub required: bool,
 }
@@ -30,6 +32,7 @@ impl Default for Policy {
             files: None,
             syscalls: None,
             network: Network::Allow,
+            sockets: None,
             required: false,
         }
     }
@@ -70,4 +73,13 @@ pub struct Grant {
 pub struct Syscalls {
     /// Whether user namespaces can be made: a browser makes its own sandbox of them.
     pub user_namespaces: bool,
+}
+
+/// Which Unix sockets may be talked to, by where they lie. `*` and `?` stand for parts of one name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sockets {
+    pub allow: Vec<PathBuf>,
+    pub refuse: Vec<PathBuf>,
+    /// Whatever else is said.
+    pub deny: Vec<PathBuf>,
 }

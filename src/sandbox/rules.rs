@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::policy::{Files, Grant, Limits, Policy, Syscalls};
+use super::policy::{Files, Grant, Limits, Policy, Sockets, Syscalls};
+use super::sockets;
 use crate::config::sandbox::{Mode, Sandbox};
+use crate::dirs;
 
 /// What belongs to whoever works on the app, and is only read by tests: its history, our own settings, and what tells
 /// tools (hooks, shells, services that build, editors, agents) what to run. Directly in the root.
@@ -166,6 +168,8 @@ pub struct Place {
     pub superuser: bool,
     /// The text of the app's lock file, if it has one.
     pub lock_file: String,
+    /// Sockets of whoever serves the user outside: those that the environment names, and our own.
+    pub sockets: Vec<PathBuf>,
 }
 
 impl Place {
@@ -178,6 +182,11 @@ impl Place {
             temporary: real(std::env::temp_dir()),
             superuser: nix::unistd::geteuid().is_root(),
             lock_file: std::fs::read_to_string(root.join("Gemfile.lock")).unwrap_or_default(),
+            sockets: sockets::named(|name| std::env::var(name).ok())
+                .into_iter()
+                .chain(dirs::runtime())
+                .map(real)
+                .collect(),
         }
     }
 
@@ -192,12 +201,12 @@ impl Place {
         }
     }
 
-    fn temporaries(&self) -> [PathBuf; 4] {
+    pub(super) fn temporaries(&self) -> [PathBuf; 4] {
         let [tmp, var_tmp, shm] = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from);
         [self.temporary.clone(), tmp, var_tmp, shm]
     }
 
-    fn below_home(&self, names: &[&str]) -> Vec<PathBuf> {
+    pub(super) fn below_home(&self, names: &[&str]) -> Vec<PathBuf> {
         let home = self.home.iter();
         home.flat_map(|home| names.iter().map(move |name| home.join(name)))
             .collect()
@@ -221,7 +230,7 @@ impl Place {
         }
     }
 
-    fn resolve_all(&self, places: &[String]) -> Vec<PathBuf> {
+    pub(super) fn resolve_all(&self, places: &[String]) -> Vec<PathBuf> {
         places.iter().filter_map(|place| self.resolve(place)).collect()
     }
 }
@@ -240,6 +249,7 @@ pub fn policy(sandbox: &Sandbox, place: &Place) -> Policy {
             user_namespaces: sandbox.mode == Mode::Standard && drives_a_browser(&place.lock_file),
         }),
         network: sandbox.network(),
+        sockets: on.then(|| Sockets::of(sandbox, place, secrets(sandbox.mode, place))),
         required: sandbox.required,
     }
 }
@@ -275,15 +285,23 @@ fn machinery(place: &Place) -> Vec<PathBuf> {
 }
 
 fn read(sandbox: &Sandbox, place: &Place, deny: &[PathBuf]) -> Vec<Grant> {
-    let (hidden, back) = match sandbox.mode {
-        Mode::Strict => (place.projects(), place.below_home(&TOOLS)),
-        Mode::Standard | Mode::Off => (place.below_home(&SECRETS), Vec::new()),
+    let back = match sandbox.mode {
+        Mode::Strict => place.below_home(&TOOLS),
+        Mode::Standard | Mode::Off => Vec::new(),
     };
     // A device may be a disk with all files on it.
-    let hidden = [hidden, vec!["/dev".into()], deny.to_vec()].concat();
+    let hidden = [secrets(sandbox.mode, place), vec!["/dev".into()], deny.to_vec()].concat();
     let everything = all_but(vec!["/".into()], &hidden);
     let back = [back, vec![place.root.clone()], place.resolve_all(&sandbox.read)].concat();
     [everything, all_but(back, deny)].concat()
+}
+
+/// What a mode lets nobody read.
+fn secrets(mode: Mode, place: &Place) -> Vec<PathBuf> {
+    match mode {
+        Mode::Strict => place.projects(),
+        Mode::Standard | Mode::Off => place.below_home(&SECRETS),
+    }
 }
 
 fn all_but(places: Vec<PathBuf>, except: &[PathBuf]) -> Vec<Grant> {

@@ -10,6 +10,7 @@ use coatepec::sandbox::floor::lowered;
 use coatepec::sandbox::grants::{Granted, RefusedFile, Tree, paths};
 use coatepec::sandbox::policy::Grant;
 use coatepec::sandbox::rules::{Place, policy};
+use coatepec::sandbox::sockets::named;
 
 /// A disk of directories, files and symbolic links. What ends in `/` is a directory.
 struct Fake(BTreeMap<PathBuf, Option<PathBuf>>);
@@ -134,6 +135,7 @@ fn place() -> Place {
         temporary: "/var/folders/t".into(),
         superuser: false,
         lock_file: "GEM\n  specs:\n    rails (7.2.2)\n".into(),
+        sockets: vec!["/tmp/coatepec-1000".into(), "/tmp/agent".into()],
     }
 }
 
@@ -198,6 +200,95 @@ fn a_mode_grants_and_protects_what_it_says() {
             granted,
             how == "w" || how == "r",
             "{settings} {act}\n{write:?}\n{read:?}"
+        );
+    }
+}
+
+/// Each row: settings, whether it may be talked to, and where it lies.
+#[test]
+fn a_socket_is_judged_by_the_closest_place_around_it() {
+    let table = [
+        ("", true, "/run/postgresql/.s.PGSQL.5432"),
+        ("", true, "/run/mysqld/mysqld.sock"),
+        ("", true, "/run/nscd/socket"),
+        ("", true, "/run/systemd/journal/dev-log"),
+        ("", true, "/run/systemd/resolve/io.systemd.Resolve"),
+        ("", true, "/tmp/.s.PGSQL.5432"),
+        ("", true, "/tmp/.X11-unix/X0"),
+        ("", true, "/tmp/x/redis.sock"),
+        ("", true, "/home/ann/app/tmp/sockets/puma.sock"),
+        ("", true, "/home/ann/other/mysql.sock"),
+        ("", true, "/run/user/1000/wayland-0"),
+        ("", true, "/run/user/1000/devenv-0af1/postgres/.s.PGSQL.5432"),
+        ("", true, "/run/docker.sock.d/x"),
+        ("", false, "/run/docker.sock"),
+        ("", false, "/run/containerd/containerd.sock"),
+        ("", false, "/run/dbus/system_bus_socket"),
+        ("", false, "/run/systemd/private"),
+        ("", false, "/run/user/1000/bus"),
+        ("", false, "/run/user/1000/systemd/private"),
+        ("", false, "/run/user/1000/gnupg/S.gpg-agent.ssh"),
+        ("", false, "/tmp/ssh-XXXX/agent.7"),
+        ("", false, "/tmp/tmux-1000/default"),
+        ("", false, "/tmp/agent"),
+        ("", false, "/tmp/coatepec-1000/abc.sock"),
+        ("", false, "/home/ann/.ssh/cm-host"),
+        ("", false, "/home/ann/.docker/run/docker.sock"),
+        ("", false, "/home/ann/.colima/default/docker.sock"),
+        ("{deny: [/run/postgresql]}", false, "/run/postgresql/.s.PGSQL.5432"),
+        ("{deny: ['/tmp/*.sock']}", false, "/tmp/x.sock"),
+        (
+            "{deny: [tmp], write: [tmp]}",
+            false,
+            "/home/ann/app/tmp/sockets/puma.sock",
+        ),
+        ("{write: [/run/docker.sock]}", true, "/run/docker.sock"),
+        ("{write: [~/.docker/run]}", true, "/home/ann/.docker/run/docker.sock"),
+        ("{write: [~/.docker/run]}", false, "/home/ann/.docker/other.sock"),
+        ("{write: [/tmp/ssh-XXXX]}", true, "/tmp/ssh-XXXX/agent.7"),
+        // What may come to stand for anything opens nothing.
+        ("{write: ['/tmp/*']}", false, "/tmp/ssh-XXXX/agent.7"),
+        ("{write: [/run]}", false, "/run/docker.sock"),
+        ("{mode: strict}", true, "/run/postgresql/.s.PGSQL.5432"),
+        ("{mode: strict}", true, "/home/ann/app/tmp/sockets/puma.sock"),
+        ("{mode: strict}", false, "/home/ann/other/mysql.sock"),
+        ("{mode: strict}", false, "/tmp/.X11-unix/X0"),
+        ("{mode: strict}", false, "/run/user/1000/wayland-0"),
+        ("{mode: strict, write: [~/other]}", true, "/home/ann/other/mysql.sock"),
+    ];
+    for (settings, admitted, path) in table {
+        let sockets = policy(&sandbox(&format!("sandbox: {settings}")), &place())
+            .sockets
+            .unwrap();
+        assert_eq!(sockets.admit(Path::new(path)), admitted, "{settings} {path}");
+    }
+    assert_eq!(policy(&sandbox("sandbox: {mode: off}"), &place()).sockets, None);
+}
+
+#[test]
+fn the_environment_names_sockets_in_many_ways() {
+    let table = [
+        ("SSH_AUTH_SOCK", "/tmp/agent", Some("/tmp/agent")),
+        (
+            "DBUS_SESSION_BUS_ADDRESS",
+            "unix:path=/run/bus,guid=1",
+            Some("/run/bus"),
+        ),
+        ("DBUS_SESSION_BUS_ADDRESS", "unix:abstract=/tmp/x", None),
+        ("DOCKER_HOST", "unix:///run/x.sock", Some("/run/x.sock")),
+        ("DOCKER_HOST", "tcp://127.0.0.1:1", None),
+        ("TMUX", "/tmp/mux/default,12,0", Some("/tmp/mux/default")),
+        ("KITTY_LISTEN_ON", "unix:/tmp/cat", Some("/tmp/cat")),
+        ("XDG_RUNTIME_DIR", "/", None),
+        ("TMUX", "", None),
+        ("DATABASE_SOCKET", "/tmp/database", None),
+    ];
+    for (name, value, path) in table {
+        let found = named(|asked| (asked == name).then(|| value.to_owned()));
+        assert_eq!(
+            found,
+            path.map(PathBuf::from).into_iter().collect::<Vec<_>>(),
+            "{name}={value}"
         );
     }
 }
@@ -324,6 +415,14 @@ fn settings_may_make_a_sandbox_closer_than_the_least_and_not_more_open() {
             "write: [app, .git/hooks]",
             Some("sandbox.write: .git/hooks"),
         ),
+        // Whoever may be talked to by it is outside.
+        (Mode::Standard, "write: [/tmp/agent]", Some("sandbox.write: /tmp/agent")),
+        (
+            Mode::Standard,
+            "write: [/tmp/ssh-1/agent]",
+            Some("sandbox.write: /tmp/ssh-1/agent"),
+        ),
+        (Mode::Standard, "write: [/tmp/own]", None),
         (Mode::Standard, "write: ['*']", Some("sandbox.write: *")),
         (Mode::Standard, "write: ['app/*']", None),
         (Mode::Standard, "write: ['~']", Some("sandbox.write: ~")),

@@ -1,6 +1,13 @@
 //! The program that a spec starts: this very test binary, told to attack. What Ruby has no words for is done here.
 
-use std::os::fd::RawFd;
+use std::fs;
+use std::os::fd::{FromRawFd, RawFd};
+use std::os::unix::fs::symlink;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::thread;
 
 use nix::errno::Errno;
 use nix::libc::{self, c_long, c_ulong};
@@ -20,6 +27,7 @@ pub(super) const REFUSED: &[&str] = &[
     "submits_to_a_ring",
     "catches_page_faults",
     "types_into_a_terminal",
+    "races_to_an_agent",
 ];
 
 /// Refused likewise; without a sandbox, only root may.
@@ -35,13 +43,17 @@ pub(super) const REFUSED_TO_ROOT: &[&str] = &[
 pub(super) const DONE: &[&str] = &["asks_for_its_pid", "forks"];
 
 const VICTIM: &str = "WALL_VICTIM";
+const AGENT: &str = "WALL_AGENT";
+
+/// Enough to win any race that can be won.
+const TRIES: u32 = 2000;
 
 /// How the spec starts it.
-pub(super) fn command(victim: u32) -> Value {
+pub(super) fn command(victim: u32, agent: &Path) -> Value {
     let program = std::env::current_exe().expect("we run");
     let words = ["wall::attacker::attack", "--exact", "--ignored", "--nocapture"];
-    let env = format!("{VICTIM}={victim}");
-    let arguments: Vec<&str> = [env.as_str(), program.to_str().expect("it is text")]
+    let env = [format!("{VICTIM}={victim}"), format!("{AGENT}={}", agent.display())];
+    let arguments: Vec<&str> = [env[0].as_str(), env[1].as_str(), program.to_str().expect("it is text")]
         .into_iter()
         .chain(words)
         .collect();
@@ -102,6 +114,7 @@ fn acts(victim: i32) -> Vec<(&'static str, Result<c_long, Errno>)> {
         ("forks_in_a_way_that_no_filter_sees", plain(libc::SYS_clone3, [0, 0])),
         ("submits_to_a_ring", plain(libc::SYS_io_uring_setup, [0, 0])),
         ("catches_page_faults", plain(libc::SYS_userfaultfd, [word(-1), 0])),
+        ("races_to_an_agent", races_to_an_agent()),
         ("types_into_a_terminal", plain(libc::SYS_ioctl, [0, libc::TIOCSTI])),
         (
             "sees_all_packets",
@@ -167,6 +180,37 @@ fn takes_a_descriptor(pid: i32) -> Result<c_long, Errno> {
     call(libc::SYS_pidfd_getfd, [word(descriptor), 0, 0, 0, 0, 0])
 }
 
+/// Names a server of its own and the agent in turns, while the kernel, and whoever judges, looks at it.
+fn races_to_an_agent() -> Result<c_long, Errno> {
+    let agent = PathBuf::from(std::env::var_os(AGENT).expect("whom"));
+    let _ = fs::remove_file("tmp/race-a").and(fs::remove_file("tmp/race-b"));
+    symlink(&agent, "tmp/race-a").expect("nothing is there");
+    let own = UnixListener::bind("tmp/race-b").expect("nothing is there");
+    thread::spawn(move || own.incoming().for_each(drop));
+    let address: Arc<Vec<AtomicU8>> = Arc::new(b"\x01\0tmp/race-b\0".iter().copied().map(AtomicU8::new).collect());
+    let swapped = Arc::clone(&address);
+    let letter = address.len() - 2;
+    thread::spawn(move || {
+        loop {
+            swapped[letter].store(b'a', Ordering::Relaxed);
+            swapped[letter].store(b'b', Ordering::Relaxed);
+        }
+    });
+    let reaches = || {
+        let made = plain(libc::SYS_socket, [word(libc::AF_UNIX), word(libc::SOCK_STREAM)]).expect("it can be made");
+        #[expect(unsafe_code, reason = "an attacker calls the kernel directly")]
+        // SAFETY: just made by the kernel for us.
+        let socket = unsafe { UnixStream::from_raw_fd(RawFd::try_from(made).expect("it is small")) };
+        let at = address.as_ptr().addr() as c_ulong;
+        let connected = call(libc::SYS_connect, [word(made), at, address.len() as c_ulong, 0, 0, 0]);
+        connected.is_ok() && socket.peer_addr().is_ok_and(|peer| peer.as_pathname() == Some(&agent))
+    };
+    match (0..TRIES).any(|_| reaches()) {
+        true => Ok(0),
+        false => Err(Errno::EACCES),
+    }
+}
+
 fn makes_a_device() -> Result<c_long, Errno> {
     let path = c"tmp/disk";
     let made = call(
@@ -180,6 +224,6 @@ fn makes_a_device() -> Result<c_long, Errno> {
             0,
         ],
     );
-    let _ = std::fs::remove_file("tmp/disk");
+    let _ = fs::remove_file("tmp/disk");
     made
 }

@@ -8,6 +8,13 @@ require "socket"
 RSpec.describe "A spec that attacks" do
   facts = JSON.parse(File.read("tmp/facts.json"))
   home, other, server, victim = facts.values_at("home", "other", "server", "victim")
+  agent = facts["agent"]
+  talk = ->(path) { UNIXSocket.new(path).close }
+  serve = lambda { |server, client|
+    asking = Thread.new(&client)
+    server.accept.close
+    asking.value
+  }
   scratch = ->(name) { "tmp/#{name}".tap { |path| File.write(path, "scratch") } }
 
   acts = {
@@ -78,9 +85,67 @@ RSpec.describe "A spec that attacks" do
     "signals_the_server" => -> { Process.kill(0, server) },
     "signals_another_process" => -> { Process.kill(:CONT, victim) },
     "talks_to_an_abstract_socket" => -> { UNIXSocket.new("\0#{facts["abstract"]}").close },
+    "talks_to_an_agent_for_keys" => -> { talk.call(agent) },
+    "talks_to_an_agent_through_a_link" => -> { File.symlink(agent, "tmp/door") && talk.call("tmp/door") },
+    "talks_to_an_agent_from_where_it_is" => -> { Dir.chdir(File.dirname(agent)) { talk.call(File.basename(agent)) } },
+    "talks_to_an_agent_through_proc" => -> { talk.call("/proc/self/root#{agent}") },
+    "talks_to_an_agent_under_another_name" => lambda {
+      away = "/tmp/coatepec-away-#{Process.pid}"
+      File.rename(File.dirname(agent), away)
+      begin
+        talk.call(File.join(away, File.basename(agent)))
+      ensure
+        File.rename(away, File.dirname(agent))
+      end
+    },
+    "talks_to_an_agent_by_a_child" => lambda {
+      raise Errno::EACCES unless system(RbConfig.ruby, "-rsocket", "-e", "UNIXSocket.new(ARGV[0])", agent, err: File::NULL)
+    },
+    "connects_datagrams_to_an_agent" => -> { Socket.new(:UNIX, :DGRAM).connect(Socket.sockaddr_un("#{agent}.log")) },
+    "talks_to_an_agent_in_a_secret_place" => -> { talk.call("#{home}/.ssh/agent") },
+    "talks_to_whom_the_environment_names" => -> { talk.call("#{other}/engine.sock") },
     "has_a_token" => -> { ENV.fetch("GITHUB_TOKEN") },
     "has_a_key_of_the_cloud" => -> { ENV.fetch("AWS_SECRET_ACCESS_KEY") },
 
+    "talks_to_a_database_elsewhere" => -> { talk.call("#{other}/database.sock") },
+    "talks_to_a_server_of_its_own" => lambda {
+      path = "/tmp/coatepec-own-#{Process.pid}"
+      serve.call(UNIXServer.new(path), -> { talk.call(path) })
+      File.delete(path)
+    },
+    "talks_to_a_server_of_the_app" => lambda {
+      serve.call(UNIXServer.new("tmp/own"), -> { talk.call("/proc/self/cwd/tmp/own") })
+    },
+    "talks_to_an_abstract_socket_of_its_own" => lambda {
+      serve.call(UNIXServer.new("\0own-#{Process.pid}"), -> { talk.call("\0own-#{Process.pid}") })
+    },
+    "talks_without_blocking" => lambda {
+      server = UNIXServer.new("tmp/unblocked")
+      Socket.new(:UNIX, :STREAM).connect_nonblock(Socket.sockaddr_un("tmp/unblocked"))
+      server.accept
+    },
+    "waits_for_who_is_slow_to_answer" => lambda {
+      server = Socket.new(:UNIX, :STREAM).tap { |one| one.bind(Socket.sockaddr_un("tmp/slow")) && one.listen(0) }
+      first = UNIXSocket.new("tmp/slow")
+      second = Thread.new { UNIXSocket.new("tmp/slow") }
+      2.times { server.accept }
+      [first, second.value].each(&:close)
+    },
+    "is_told_that_nobody_listens" => lambda {
+      UNIXServer.new("tmp/left").close
+      begin
+        talk.call("tmp/left")
+      rescue Errno::ECONNREFUSED
+        "as it should"
+      end
+    },
+    "is_told_that_nothing_is_there" => lambda {
+      begin
+        talk.call("tmp/nothing")
+      rescue Errno::ENOENT
+        "as it should"
+      end
+    },
     "writes_a_file_of_the_app" => -> { File.write("app/models/made.rb", "") },
     "writes_a_log" => -> { File.write("log/made.log", "x") },
     "writes_the_list_of_examples" => -> { File.write("spec/examples.txt", "x") },

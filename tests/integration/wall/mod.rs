@@ -5,16 +5,19 @@ mod attacker;
 mod browser;
 mod door;
 mod floor;
+mod impostor;
 mod network;
 mod refusals;
 
 use std::fs;
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::Path;
 use std::process::{Child, Command};
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::support::{App, Deviations, Server, Setup, has_text};
 
@@ -64,12 +67,29 @@ const REFUSED: &[&str] = &[
     "signals_the_server",
     "signals_another_process",
     "talks_to_an_abstract_socket",
+    "talks_to_an_agent_for_keys",
+    "talks_to_an_agent_through_a_link",
+    "talks_to_an_agent_from_where_it_is",
+    "talks_to_an_agent_through_proc",
+    "talks_to_an_agent_under_another_name",
+    "talks_to_an_agent_by_a_child",
+    "connects_datagrams_to_an_agent",
+    "talks_to_an_agent_in_a_secret_place",
+    "talks_to_whom_the_environment_names",
     "has_a_token",
     "has_a_key_of_the_cloud",
 ];
 
 /// Done under a standard policy: what ordinary tests do.
 const DONE: &[&str] = &[
+    "talks_to_a_database_elsewhere",
+    "talks_to_a_server_of_its_own",
+    "talks_to_a_server_of_the_app",
+    "talks_to_an_abstract_socket_of_its_own",
+    "talks_without_blocking",
+    "waits_for_who_is_slow_to_answer",
+    "is_told_that_nobody_listens",
+    "is_told_that_nothing_is_there",
     "writes_a_file_of_the_app",
     "writes_a_log",
     "writes_the_list_of_examples",
@@ -95,6 +115,7 @@ const REFUSED_STRICTLY: &[&str] = &[
     "writes_the_list_of_examples",
     "reads_the_home",
     "reads_another_project",
+    "talks_to_a_database_elsewhere",
 ];
 
 /// An app in a home, beside another project, with somebody else's process.
@@ -102,7 +123,8 @@ struct Scene {
     app: App,
     server: Server,
     victim: Victim,
-    _listener: UnixListener,
+    agent: TempDir,
+    _listening: (Vec<UnixListener>, UnixDatagram),
 }
 
 impl Scene {
@@ -148,19 +170,30 @@ impl Scene {
         app.setting(settings);
         app.write(SPEC, include_str!("attacks_spec.rb"));
         let home = app.beside("home");
+        let engine = format!("unix://{}", app.beside("other/engine.sock").display());
+        let setup = setup(&app);
+        let (agent, sockets, log) = listen(&app);
         let server = app.server_with(
-            setup(&app)
+            setup
                 .env("HOME", home.to_str().expect("it is text"))
                 .env("GITHUB_TOKEN", "t")
                 .env("AWS_SECRET_ACCESS_KEY", "k")
-                .env("AWS_REGION", "r"),
+                .env("AWS_REGION", "r")
+                .env("DOCKER_HOST", &engine),
         );
         let name = format!("coatepec-wall-{}", server.pid());
         let address = SocketAddr::from_abstract_name(&name).expect("it is short");
         Scene {
             server,
             victim: victim(),
-            _listener: UnixListener::bind_addr(&address).expect("the name is free"),
+            agent,
+            _listening: (
+                sockets
+                    .into_iter()
+                    .chain([UnixListener::bind_addr(&address).expect("the name is free")])
+                    .collect(),
+                log,
+            ),
             app,
         }
     }
@@ -173,7 +206,8 @@ impl Scene {
             "server": self.server.pid(),
             "victim": self.victim.0.id(),
             "abstract": format!("coatepec-wall-{}", self.server.pid()),
-            "helper": attacker::command(self.victim.0.id()),
+            "agent": self.agent.path().join("agent"),
+            "helper": attacker::command(self.victim.0.id(), &self.agent.path().join("agent")),
         });
         self.app.write("tmp/facts.json", facts.to_string());
         // Booted before this exists.
@@ -187,6 +221,38 @@ impl Scene {
     fn end(self) {
         self.server.end();
     }
+}
+
+/// Whoever serves the user: an agent for keys where it would be, one in a secret place, an engine that a variable names;
+/// and a database. Everybody may reach them, were it not for the sandbox.
+fn listen(app: &App) -> (TempDir, Vec<UnixListener>, UnixDatagram) {
+    let dir = tempfile::Builder::new()
+        .prefix("ssh-")
+        .tempdir_in("/tmp")
+        .expect("/tmp can be written");
+    let open = |path: &Path| fs::set_permissions(path, fs::Permissions::from_mode(0o777)).expect("it is ours");
+    if is_mighty() {
+        // Who renames it must own it.
+        let owner = fs::metadata(app.root()).expect("it is there");
+        std::os::unix::fs::chown(dir.path(), Some(owner.uid()), Some(owner.gid())).expect("we are root");
+    }
+    let agent = dir.path().join("agent");
+    let paths = [
+        agent.clone(),
+        app.beside("home/.ssh/agent"),
+        app.beside("other/engine.sock"),
+        app.beside("other/database.sock"),
+    ];
+    let listening = paths.iter().map(|path| {
+        let listener = UnixListener::bind(path).expect("nothing is there");
+        open(path);
+        listener
+    });
+    let listening = listening.collect();
+    let log = agent.with_file_name("agent.log");
+    let datagrams = UnixDatagram::bind(&log).expect("nothing is there");
+    open(&log);
+    (dir, listening, datagrams)
 }
 
 /// Ended also by a test that fails.
@@ -326,7 +392,7 @@ fn status_and_results_say_how_far_it_is_enforced() {
     wrong.equal(
         "parts",
         &names[..],
-        &["limits", "environment", "filesystem", "signals", "syscalls"][..],
+        &["limits", "environment", "filesystem", "signals", "syscalls", "sockets"][..],
     );
     let missing = parts.iter().filter(|part| part["enforced"] != "full").count();
     wrong.check(
@@ -379,7 +445,17 @@ fn what_is_required_and_missing_keeps_the_app_from_being_booted() {
 
 /// What acts left, so that they can be done again.
 fn tidy(app: &App) {
-    for name in ["link", "keys", "id", "socket"] {
+    for name in [
+        "link",
+        "keys",
+        "id",
+        "socket",
+        "door",
+        "own",
+        "unblocked",
+        "slow",
+        "left",
+    ] {
         let _ = fs::remove_file(app.path("tmp").join(name));
     }
 }
