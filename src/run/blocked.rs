@@ -44,6 +44,11 @@ impl Refusals {
         }
     }
 
+    /// Whether it is listed, of whatever example.
+    pub fn has(&self, kind: Kind, what: &str) -> bool {
+        self.listed.iter().any(|known| known.kind == kind && known.what == what)
+    }
+
     pub fn note(&mut self, act: Act, count: u64, example: Option<&str>) {
         let Act { kind, what } = act;
         let same =

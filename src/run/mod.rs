@@ -15,6 +15,7 @@ pub mod paths;
 pub mod progress;
 pub mod report;
 pub mod results;
+pub mod said;
 pub mod state;
 
 use std::fmt;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use nix::unistd::{AccessFlags, access};
 use serde::Deserialize;
 
 use super::act::Kind;
@@ -71,6 +72,32 @@ pub struct RefusedFile {
     pub writable: bool,
     /// How often.
     pub count: u64,
+}
+
+impl RefusedFile {
+    /// One that a program names, seen from outside of the sandbox. None where there is no such place.
+    pub fn named(name: &str, root: &Path) -> Option<RefusedFile> {
+        let path = root.join(name);
+        let real = path.canonicalize().ok();
+        let may = |path: &Path, how| access(path, how).is_ok();
+        Some(match real {
+            Some(path) => RefusedFile {
+                readable: may(&path, AccessFlags::R_OK),
+                writable: may(&path, AccessFlags::W_OK),
+                path,
+                count: 1,
+            },
+            None => {
+                let around = path.parent()?.canonicalize().ok()?;
+                RefusedFile {
+                    readable: false,
+                    writable: may(&around, AccessFlags::W_OK),
+                    path: around.join(path.file_name()?),
+                    count: 1,
+                }
+            }
+        })
+    }
 }
 
 /// All of `path` that is not in `except`.

@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
@@ -27,7 +28,9 @@ use crate::run::blocked::Refusals;
 use crate::run::log::RunLog;
 use crate::run::outcome::{End, Stop};
 use crate::run::output::Captured;
+use crate::run::said;
 use crate::run::state::{Action, Event, State};
+use crate::sandbox::grants::RefusedFile;
 use crate::sandbox::{Act, Enforcement};
 use crate::worker::launch::Plan;
 use crate::worker::protocol::{Record, RunEvent, RunRequest};
@@ -109,6 +112,7 @@ async fn fork(
     ongoing: &Ongoing,
 ) -> Result<Ran, NotStarted> {
     let (given, pipes) = give().map_err(refused)?;
+    let directory = request.root.clone();
     let fds = given.each_ref().map(AsFd::as_fd);
     let pid = match zygote.fork(request, &fds).await {
         ForkEnd::Forked(pid) => pid,
@@ -129,6 +133,7 @@ async fn fork(
     let _ = go.write_all(b"g");
     let watched = Watched {
         cgroup,
+        directory,
         ..Watched::new(stdout, stderr, events, RunLog::of_child(pid), limits)
     };
     let ran = watched.watch(&Process::Forked(child), ongoing).await;
@@ -150,6 +155,7 @@ pub async fn spawned(plan: &Plan, request: &RunRequest, limits: Limits, ongoing:
     // What it has forked by now, such as a Git that Bundler asks, stays outside; its tree is walked like any other.
     let watched = Watched {
         cgroup: Cgroup::of(root, limits.memory, limits.processes),
+        directory: request.root.clone(),
         ..Watched::new(pipes.stdout, pipes.stderr, pipes.events, log, limits)
     };
     let sandbox = kept.enforcement();
@@ -329,6 +335,8 @@ struct Watched {
     look_at: Instant,
     kernel_threads: Vec<KernelThread>,
     refused: Refusals,
+    /// Where the run began.
+    directory: PathBuf,
 }
 
 impl Watched {
@@ -351,6 +359,7 @@ impl Watched {
             leftovers: Ended::default(),
             kernel_threads: Vec::new(),
             refused: Refusals::default(),
+            directory: PathBuf::new(),
             look_at: Instant::now() + POLL,
         }
     }
@@ -382,6 +391,8 @@ impl Watched {
         }
         let starved = self.starved.filter(|_| self.log.exit.is_none()).map(Stop::OutOfMemory);
         let stop = state.stop().filter(|_| !over_before_stop).or(starved);
+        self.settle_refusals(u64::MAX);
+        self.note_said(process.kept());
         self.over(stop, ended.unwrap_or_else(Instant::now) - started)
     }
 
@@ -473,6 +484,25 @@ impl Watched {
         }
     }
 
+    /// Of the files that programs said they could not have, those that the sandbox has something against.
+    fn note_said(&mut self, kept: Option<&Kept>) {
+        let Some(granted) = kept.and_then(Kept::granted) else {
+            return;
+        };
+        let text = [self.stdout.so_far().text, self.stderr.so_far().text].join("\n");
+        for name in said::denied(&text) {
+            let Some(file) = RefusedFile::named(&name, &self.directory) else {
+                continue;
+            };
+            let what = file.path.to_string_lossy();
+            if let Some(kind) = granted.forbids(&file)
+                && !self.refused.has(kind, &what)
+            {
+                self.refused.note(Act::new(kind, what), 1, None);
+            }
+        }
+    }
+
     /// Takes a line of the events pipe; some are events for the machine, too.
     fn hear(
         &mut self,
@@ -545,8 +575,7 @@ impl Watched {
         self.leftovers.leaked.named.extend(missed.into_iter().take(room));
     }
 
-    fn over(mut self, stop: Option<Stop>, took: Duration) -> Ran {
-        self.settle_refusals(u64::MAX);
+    fn over(self, stop: Option<Stop>, took: Duration) -> Ran {
         Ran {
             log: self.log,
             end: self.end,

@@ -41,6 +41,7 @@ mod report_budget;
 mod rewrites;
 mod ruby;
 mod ruby_side;
+mod said;
 mod sandbox;
 mod schema_file;
 mod schema_file_properties;

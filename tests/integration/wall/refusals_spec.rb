@@ -29,6 +29,10 @@ RSpec.describe "A spec that is refused" do
   it("calls the kernel") { 2.times { meet.call { Kernel.syscall(keyctl, 999, 0) } } }
   it("wants to see all packets") { meet.call { Socket.new(17, :DGRAM, 0) } }
 
+  it("starts a program that reads") { system("cat", "#{home}/.aws/credentials", "tmp/facts.json", out: File::NULL) }
+  it("starts a program that writes") { system("sh", "-c", "echo x > .git/description") }
+  it("starts a program that says what is no file") { warn("may: Permission denied", "Permission denied: '/missing/x'") }
+
   it "meets what is no refusal of the sandbox" do
     meet.call { File.read("tmp/missing") }
     meet.call { Dir.mkdir("tmp") }
