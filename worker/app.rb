@@ -13,12 +13,11 @@ module Coatepec
       Fork.redirect(out, err)
     end
 
-    def serve
+    def run
       @wire.tell("ready", seconds: Coatepec.clock - @started, versions: Boot.versions, inputs: Boot.inputs,
                           eager_load_error: Boot.eager_load_error, databases: Databases.names,
                           listening: Fork.listening, **Boot.threads)
-      @wire.each_question { |name, fields, ios| handle(name, fields, ios) }
-      exit!(0)
+      serve { |name, fields, ios| handle(name, fields, ios) }
     end
 
     # The boot has raised something, or wants the process to exit.

@@ -5,6 +5,17 @@ module Coatepec
   module Questions
     private
 
+    # Until the supervisor is gone. The process ends here, then or by a signal: it may be in the middle of a boot, and
+    # what is below it on the stack is the app's.
+    def serve(&)
+      @wire.each_question(&)
+      exit!(0)
+    rescue SignalException => e
+      trap(e.signo, "SYSTEM_DEFAULT")
+      Process.kill(e.signo, Process.pid)
+      exit!(1)
+    end
+
     def answer_common(name, fields)
       case name
       when :facts then @wire.answer("facts", **Guard.facts(fields[:gems]))

@@ -20,8 +20,7 @@ module Coatepec
       parts = %w[reading/place reading/text reading/names reading/unloaded reading/attempts reading/route_table]
       ["reading", *parts].each { |name| Coatepec.load_part(name) }
       @wire.tell("loaded", seconds: 0, features: [], versions: Boot.versions)
-      @wire.each_question { |name, fields, _ios| name == :read ? read(fields) : answer_common(name, fields) }
-      exit!(0)
+      serve { |name, fields, _ios| name == :read ? read(fields) : answer_common(name, fields) }
     end
 
     private

@@ -4,8 +4,8 @@ module Coatepec
   # Notices when a file can't be had although its permissions allow it: how a test meets the sandbox, also where the app
   # rescues the error. Whether it was the sandbox says the supervisor, which knows what that grants.
   #
-  # What a program that a test starts is refused is not seen (what it says of it is looked for elsewhere), nor what native
-  # code meets and does not raise.
+  # What a program that a test starts is refused is not seen (what it says of it is looked for elsewhere), nor what
+  # native code meets and does not raise.
   class Refusals
     # Different ones that are kept between two records.
     MOST = 50

@@ -13,8 +13,7 @@ module Coatepec
     def run
       Process.setproctitle("coatepec worker")
       @wire.tell("hello", protocol: PROTOCOL, code: Coatepec.code_hash, pid: Process.pid, ruby: RUBY_VERSION)
-      @wire.each_question { |name, fields, _ios| name == :boot ? boot(fields) : answer_common(name, fields) }
-      exit!(0)
+      serve { |name, fields, _ios| name == :boot ? boot(fields) : answer_common(name, fields) }
     end
 
     private
@@ -24,9 +23,11 @@ module Coatepec
       started = Coatepec.clock
       app = nil
       Boot.call(fields.fetch(:root), fields.fetch(:environment)) { app = hold(started) }
-      app.serve
+      app.run
     rescue Exception => e # rubocop:disable Lint/RescueException
       app&.fail(e)
+      # Something of the app has ended the wait. It will not be there for the next question.
+      exit!(1) if @waiting
       @wire.answer("boot_failed", seconds: Coatepec.clock - started, error: Failure.of(e))
     end
 
@@ -35,14 +36,14 @@ module Coatepec
       # Ruby loads its tables of Unicode when they are first used, which any slug or validation does.
       "é".unicode_normalize
       GC.start
+      @waiting = true
       @wire.answer("booted", seconds: Coatepec.clock - started, inputs: Boot.inputs)
-      @wire.each_question do |name, fields, ios|
+      serve do |name, fields, ios|
         next answer_common(name, fields) unless name == :app
 
         app = split(ios)
         return app if app.is_a?(App)
       end
-      exit!(0)
     end
 
     # The app, in the fork.

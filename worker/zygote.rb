@@ -18,8 +18,7 @@ module Coatepec
       Fork.redirect(@out, @err)
       %w[child coverage memory_database refusals].each { |name| Coatepec.load_part(name) }
       Ending.install
-      preload && serve
-      exit!(0)
+      preload ? serve { |name, fields, ios| handle(name, fields, ios) } : exit!(0)
     end
 
     private
@@ -41,12 +40,10 @@ module Coatepec
       false
     end
 
-    def serve
-      @wire.each_question do |name, fields, ios|
-        case name
-        when :run then answer_fork(ios) { child(fields, *ios) }
-        else answer_common(name, fields)
-        end
+    def handle(name, fields, ios)
+      case name
+      when :run then answer_fork(ios) { child(fields, *ios) }
+      else answer_common(name, fields)
       end
     end
 
