@@ -30,8 +30,11 @@ fn names(line: &str) -> Vec<&str> {
 
 /// `'/x'`, `"/x"`, `‘/x’`
 fn quoted(line: &str) -> Vec<&str> {
-    let alike = ['\'', '"'].into_iter().flat_map(|mark| line.split(mark).skip(1).step_by(2));
+    let alike = ['\'', '"']
+        .into_iter()
+        .flat_map(|mark| line.split(mark).skip(1).step_by(2));
     let apart = line.split('‘').skip(1).filter_map(|piece| piece.split('’').next());
     let all = alike.chain(apart);
-    all.filter(|name| name.contains(['/', '.']) && !name.contains(' ')).collect()
+    all.filter(|name| name.contains(['/', '.']) && !name.contains(' '))
+        .collect()
 }

@@ -1,6 +1,7 @@
 //! Runs a selection several times, each in a fork of its own, and tells what fails only now and then; finds what has to
 //! run before an example for it to fail.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,7 @@ use super::seconds_since;
 use crate::config::IncludeStdout;
 use crate::error::{Error, Kind, Result};
 use crate::project::Framework;
+use crate::reading::budget;
 use crate::run::TIMEOUT_SECONDS;
 use crate::run::cause::{self, Answer, Became, BisectReport, Stop, Trial, Tried, Tries};
 use crate::run::flaky::{self, Rounds, Tally};
@@ -24,9 +26,6 @@ use crate::run::results::{self, Results};
 pub const ROUNDS: (u32, u32, u32) = (2, 10, 100);
 /// Seconds for all of it: the least, the default (less than any client waits for an answer) and the most.
 pub const BUDGET_SECONDS: (u64, u64, u64) = (1, 45, 900);
-
-/// Examples told of each kind.
-const TOLD: usize = 50;
 
 #[derive(Debug, Clone, Default)]
 pub struct FlakyArguments {
@@ -85,6 +84,24 @@ pub struct FlakyReport {
     pub report: Option<Box<Report>>,
     pub seconds: f64,
     pub budget_seconds: u64,
+    /// How much had no room, by place: `consistently_failing` examples, characters of `bisect.command`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub cut: BTreeMap<String, u64>,
+}
+
+impl FlakyReport {
+    /// In at most `limit` bytes, half of them for `report` at the most.
+    pub fn within(mut self, limit: usize) -> FlakyReport {
+        let report = self.report.take().map(|report| Box::new(report.within(limit / 2)));
+        let frame = r#","report":"#.len();
+        let size = report.as_ref().map_or(0, |report| report.to_json().len() + frame);
+        let told = serde_json::to_value(&self).unwrap_or_default();
+        let fitting = serde_json::from_value(budget::within(told, limit - size.min(limit)));
+        FlakyReport {
+            report,
+            ..fitting.unwrap_or(self)
+        }
+    }
 }
 
 /// One run of many.
@@ -135,19 +152,22 @@ pub(super) async fn check(
         None if arguments.bisect => check.bisect(&rounds, named.as_ref()).await?,
         _ => None,
     };
-    Ok(FlakyReport {
+    let limit = supervisor.site.config()?.max_result_bytes;
+    let report = FlakyReport {
         outcome: outcome(&rounds, idle.is_some()),
         rounds: rounds.rounds,
         rounds_planned: planned,
         ended,
-        inconsistent: first(rounds.inconsistent()),
-        consistently_failing: first(rounds.always_failing()),
+        inconsistent: rounds.inconsistent(),
+        consistently_failing: rounds.always_failing(),
         bisect,
         command: rounds.command(named.as_ref().map(Named::ids)),
         report: idle.map(Box::new),
         seconds: seconds_since(started),
         budget_seconds,
-    })
+        cut: BTreeMap::new(),
+    };
+    Ok(report.within(limit))
 }
 
 /// What `failure` stands for.
@@ -368,11 +388,6 @@ fn outcome(rounds: &Rounds, idle: bool) -> FlakyOutcome {
         (true, false) => FlakyOutcome::ConsistentlyFailing,
         (true, true) => FlakyOutcome::NeverFailed,
     }
-}
-
-fn first(mut tallies: Vec<Tally>) -> Vec<Tally> {
-    tallies.truncate(TOLD);
-    tallies
 }
 
 fn within<T: PartialOrd + Copy + std::fmt::Display>(name: &str, value: Option<T>, range: (T, T, T)) -> Result<T> {

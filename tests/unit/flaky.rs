@@ -1,11 +1,12 @@
 //! What fails now and then, and after what.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coatepec::run::flaky::{Bisect, Rounds, Tally, around, tested};
 use coatepec::run::outcome::Outcome;
 use coatepec::run::report::Report;
 use coatepec::run::results::{ExampleResult, Results};
+use coatepec::supervisor::flaky::{Ended, FlakyOutcome, FlakyReport};
 use coatepec::worker::protocol::ExampleStatus;
 use proptest::collection::btree_set;
 use proptest::prelude::*;
@@ -47,6 +48,59 @@ fn add(rounds: &mut Rounds, seed: u32, examples: &[(&str, bool)]) {
     let red = examples.iter().any(|(_, passed)| !passed);
     let outcome = if red { Outcome::Failed } else { Outcome::Passed };
     rounds.add(&round(seed, examples), &report(seed, outcome, &[]));
+}
+
+/// Of many examples with long names, in an app where nothing works.
+fn long_report(report: Option<Report>) -> FlakyReport {
+    let tally = |number: usize| -> Tally {
+        let id = format!("spec/models/widget_spec.rb[1:{number}]");
+        let told = json!({"id": id, "description": "é".repeat(300), "failed": 3, "passed": 0, "message": "\u{1b}".repeat(400)});
+        serde_json::from_value(told).unwrap()
+    };
+    FlakyReport {
+        outcome: FlakyOutcome::ConsistentlyFailing,
+        rounds: 3,
+        rounds_planned: 10,
+        ended: Ended::Budget,
+        inconsistent: (0..3).map(tally).collect(),
+        consistently_failing: (0..5000).map(tally).collect(),
+        bisect: None,
+        command: Some("bundle exec rspec ".to_owned() + &"spec/a_spec.rb ".repeat(5000)),
+        report: report.map(Box::new),
+        seconds: 1.5,
+        budget_seconds: 45,
+        cut: BTreeMap::new(),
+    }
+}
+
+#[test]
+fn a_report_fits_into_an_answer_and_says_what_had_no_room() {
+    let size = |told: &FlakyReport| serde_json::to_string(told).unwrap().len();
+    for limit in [4 * 1024, 24 * 1024, 256 * 1024] {
+        let contexts: Vec<String> = (0..500).map(|number| format!("a hook of group {number}")).collect();
+        let contexts: Vec<&str> = contexts.iter().map(String::as_str).collect();
+        for told in [None, Some(report(1, Outcome::Failed, &contexts))] {
+            let whole = long_report(told.clone());
+            let fitting = long_report(told.clone()).within(limit);
+            assert!(
+                size(&whole) > limit && size(&fitting) <= limit,
+                "{limit}: {}",
+                size(&fitting)
+            );
+            assert!(size(&fitting) > limit / 2, "{limit}: {} is little", size(&fitting));
+            let listed = fitting.consistently_failing.len() as u64;
+            assert_eq!(listed + fitting.cut["consistently_failing"], 5000, "{limit}");
+            assert!(listed > 0 && !fitting.inconsistent.is_empty(), "{limit}: {fitting:?}");
+            assert_eq!(fitting.report.is_some(), told.is_some());
+            assert_eq!((fitting.rounds, fitting.seconds), (3, 1.5));
+        }
+    }
+    let small = FlakyReport {
+        consistently_failing: Vec::new(),
+        command: None,
+        ..long_report(None)
+    };
+    assert!(small.within(24 * 1024).cut.is_empty());
 }
 
 fn ids(tallies: &[Tally]) -> Vec<&str> {

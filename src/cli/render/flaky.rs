@@ -10,6 +10,10 @@ use crate::supervisor::flaky::{Ended, FlakyOutcome, FlakyReport};
 pub fn report(told: &FlakyReport, style: Style) -> String {
     let mut text = tallies("fails now and then", &told.inconsistent, style);
     text += &tallies("fails always", &told.consistently_failing, style);
+    let cut = told.cut.iter().filter(|(place, _)| !place.contains('.'));
+    for (list, more) in cut {
+        text += &format!("\n{more} more in `{list}`\n");
+    }
     text += &told
         .bisect
         .as_ref()
