@@ -245,7 +245,10 @@ fn nothing_matched(log: &RunLog, started: &Started) -> String {
 /// Part of what was named is not there: the rest is not what was asked for.
 fn partly_matched(log: &RunLog, started: &Started) -> String {
     let unmatched = unmatched(log.unmatched());
-    format!("{unmatched}; the other {} examples passed", started.selected)
+    match started.selected {
+        1 => format!("{unmatched}; the other example passed"),
+        others => format!("{unmatched}; the other {others} examples passed"),
+    }
 }
 
 /// What a caller must know beside the verdict: else a failure elsewhere hides what was never there.

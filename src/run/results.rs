@@ -18,6 +18,8 @@ pub struct Results {
     /// What a listing found, as far as it was told, and how many there are.
     pub listed: Vec<ListedExample>,
     pub selected: u32,
+    /// Something that was named matched nothing.
+    pub unmatched: bool,
     /// The framework's runner came back, and no error was outside of the examples.
     pub whole: bool,
 }
@@ -56,6 +58,7 @@ impl Results {
             not_run: log.not_run_ids().map(|id| selector(id)).collect(),
             listed: log.listed.clone(),
             selected: log.started.as_ref().map_or(0, |started| started.selected),
+            unmatched: !log.unmatched().is_empty(),
             whole: log.finished.is_some_and(|finish| finish.outside == 0 && !finish.quit),
         }
     }

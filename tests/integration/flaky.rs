@@ -60,6 +60,15 @@ fn rounds_that_fail_outside_of_their_examples_are_told() {
     let report = checked(&server, "test/faults/hangs_at_exit_test.rb", limits);
     wrong.equal("hangs", &report["outcome"], "consistently_failing");
     wrong.equal("hangs", report["consistently_failing"][0]["failed"].as_u64(), Some(2));
+    // Whatever the others do, the round is not what was asked for.
+    app.write("spec/part_spec.rb", "RSpec.describe('p') { it('a') { raise 'no' } }\n");
+    let report = checked(&server, "spec/part_spec.rb[1:1,1:7]", json!({}));
+    wrong.equal("part", &report["outcome"], "not_run");
+    wrong.equal("part", &report["rounds"], 0);
+    wrong.check(
+        has_text(&report["report"], "`spec/part_spec.rb[1:7]` matched nothing"),
+        || report.to_string(),
+    );
     app.write("test/skips_test.rb", test("SkipsTest", "def test_a = skip"));
     let report = checked(&server, "test/skips_test.rb", json!({}));
     wrong.equal("skips", &report["outcome"], "not_run");
