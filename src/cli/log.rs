@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::terminal::Terminal;
 use super::{Context, render};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::journal::{Entry, LogFile};
 
 /// How often the log is looked at that is followed.
@@ -41,7 +41,7 @@ pub(super) fn log(arguments: &Log, context: &Context) -> Result<ExitCode> {
     };
     let root = root.map(|root| root.display().to_string());
     let wanted = |entry: &Entry| root.as_ref().is_none_or(|root| entry.root == *root);
-    let (entries, mut follow) = LogFile::find()?.last(arguments.lines, wanted);
+    let (entries, mut follow) = find()?.last(arguments.lines, wanted);
     let show_all = |entries: &[Entry]| {
         let twice = |entry: &&Entry| !arguments.json && render::log::told_by_its_call(entry, entries);
         for entry in entries.iter().filter(|entry| !twice(entry)) {
@@ -57,6 +57,14 @@ pub(super) fn log(arguments: &Log, context: &Context) -> Result<ExitCode> {
         let more: Vec<Entry> = follow.more().into_iter().filter(wanted).collect();
         show_all(&more);
     }
+}
+
+fn find() -> Result<LogFile> {
+    LogFile::find().map_err(|error| {
+        Error::new(Kind::InvalidArguments, "there is no place for the log")
+            .source(error)
+            .hint("`XDG_STATE_HOME`, or `~/.local/state`, has to be a directory of yours that can be written; until then nothing is logged")
+    })
 }
 
 fn show(entry: &Entry, arguments: &Log, with_root: bool, terminal: &Terminal) {

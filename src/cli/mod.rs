@@ -146,7 +146,9 @@ pub fn main(argv: impl Iterator<Item = OsString>) -> ExitCode {
         Err(error) => return refuse(&error, &words),
     };
     let terminal = Terminal::new(arguments.color);
-    execute(arguments, terminal).unwrap_or_else(|error| fail(&error, &terminal))
+    let code = execute(arguments, terminal).unwrap_or_else(|error| fail(&error, &terminal));
+    // Whoever reads half an answer must not take it for the whole.
+    terminal.unwritten().map_or(code, |error| fail(&error, &terminal))
 }
 
 fn execute(arguments: Arguments, terminal: Terminal) -> Result<ExitCode> {

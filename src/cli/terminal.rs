@@ -1,13 +1,17 @@
 //! The two streams that a person reads.
 
-use std::io::{IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use super::render;
 use super::render::style::{Choice, Style};
-use crate::error::Error;
+use crate::error::{Error, Kind};
 
 /// What is known of a stream that is no terminal.
 const USUAL_WIDTH: usize = 100;
+
+/// The first failure to write to stdout, of which there is one.
+static UNWRITTEN: OnceLock<io::Error> = OnceLock::new();
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terminal {
@@ -37,10 +41,25 @@ impl Terminal {
         }
     }
 
-    /// What was asked for. A reader that has read enough and closed its end is no error.
+    /// What was asked for. A reader that has read enough and closed its end is no error; whatever else keeps it from being
+    /// written is told at the end ([`Terminal::unwritten`]).
     pub(super) fn say(&self, text: &str) {
         let mut out = std::io::stdout().lock();
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        if let Err(error) = written
+            && error.kind() != ErrorKind::BrokenPipe
+        {
+            let _ = UNWRITTEN.set(error);
+        }
+    }
+
+    /// Why not all of what was asked for could be written, such as a full disk.
+    pub(super) fn unwritten(&self) -> Option<Error> {
+        let error = UNWRITTEN.get()?;
+        Some(Error::new(
+            Kind::InvalidArguments,
+            format!("failed to write to stdout: {error}"),
+        ))
     }
 
     /// What goes on.

@@ -109,3 +109,61 @@ fn an_unknown_key_is_shown_in_its_line_and_colours_only_where_they_are_wanted() 
     let coloured = app.coatepec(&["run", "--color", "always", "spec/models/widget_spec.rb"]);
     assert!(coloured.err.contains("\x1b[31m"), "{coloured:?}");
 }
+
+#[test]
+fn what_is_no_file_is_not_waited_for_and_a_link_to_nothing_is_followed() {
+    let app = App::bare();
+    nix::unistd::mkfifo(&app.path(".mcp.json"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let pipe = app.coatepec(&["init", "claude"]);
+    assert_eq!(pipe.code, Some(2), "{pipe:?}");
+    assert!(pipe.err.contains("it is not a file"), "{pipe:?}");
+    fs::remove_file(app.path(".mcp.json")).unwrap();
+
+    std::os::unix::fs::symlink("shared/later.json", app.path(".mcp.json")).unwrap();
+    let link = app.coatepec(&["init", "claude"]);
+    assert_eq!(link.code, Some(0), "{link:?}");
+    assert!(app.path(".mcp.json").is_symlink());
+    assert!(app.read("shared/later.json").contains("coatepec"));
+}
+
+#[test]
+fn an_answer_that_can_not_be_written_is_no_success() {
+    let app = App::bare();
+    for words in [&["init", "claude", "--dry-run"][..], &["completions", "bash"], &["man"]] {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut command = app.command(env!("CARGO_BIN_EXE_coatepec"));
+        let ended = command.args(words).stdout(full).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(2), "{words:?}: {said}");
+        assert!(said.contains("failed to write to stdout"), "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn a_log_without_a_place_is_told_with_what_to_do() {
+    let app = App::bare();
+    app.write("state", "a file");
+    let mut command = app.command(env!("CARGO_BIN_EXE_coatepec"));
+    let ended = command
+        .arg("log")
+        .env("XDG_STATE_HOME", app.path("state"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(said.contains("XDG_STATE_HOME") && said.contains("hint: "), "{said}");
+}
+
+#[test]
+fn a_report_that_can_not_be_written_is_told_before_anything_is_run() {
+    let app = App::bare();
+    let refused = app.coatepec(&["run", "spec/nothing_spec.rb", "--junit", "missing/junit.xml"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(
+        refused.err.contains("failed to write `missing/junit.xml`"),
+        "{refused:?}"
+    );
+    let other = app.coatepec(&["run", "spec/nothing_spec.rb", "--junit", "junit.xml"]);
+    assert!(other.err.contains("spec/nothing_spec.rb"), "{other:?}");
+    assert!(!app.path("junit.xml").exists());
+}

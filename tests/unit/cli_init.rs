@@ -152,3 +152,42 @@ fn a_file_that_is_not_understood_is_refused_with_the_reason() {
     );
     assert_eq!(refused("mcp_servers = 1", Host::Codex), "`mcp_servers` is not a table");
 }
+
+#[test]
+fn what_an_editor_of_windows_has_put_around_the_text_stays() {
+    let entry = |host: Host| host.entry(&Start::plainly("coatepec"));
+    let table = [
+        (Host::Claude, "\u{feff}{\r\n  // mine\r\n  \"mcpServers\": {}\r\n}\r\n"),
+        (
+            Host::Codex,
+            "\u{feff}# mine\r\n[mcp_servers.other]\r\ncommand = \"x\"\r\n",
+        ),
+        (Host::Claude, "{\r\n}\r\n"),
+    ];
+    for (host, text) in table {
+        let Ok(Edit::Changed(edited)) = edit(text, host, &entry(host), false) else {
+            panic!("not changed: {text:?}");
+        };
+        let marks = |text: &str| text.matches('\u{feff}').count();
+        assert_eq!(marks(&edited), marks(text), "{edited:?}");
+        assert!(edited.starts_with(&text[..3]), "{edited:?}");
+        assert_eq!(
+            edited.matches('\n').count(),
+            edited.matches("\r\n").count(),
+            "{edited:?}"
+        );
+        assert_eq!(
+            edit(&edited, host, &entry(host), false),
+            Ok(Edit::Unchanged),
+            "{edited:?}"
+        );
+    }
+    // Where lines end in both ways, nobody is asked to choose.
+    let Ok(Edit::Changed(edited)) = edit("{\r\n\n}\n", Host::Claude, &entry(Host::Claude), false) else {
+        panic!("not changed");
+    };
+    assert!(
+        edited.matches("\r\n").count() < edited.matches('\n').count(),
+        "{edited:?}"
+    );
+}

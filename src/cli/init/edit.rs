@@ -23,9 +23,29 @@ pub enum Edit {
 /// # Errors
 /// What is wrong with the text, in words.
 pub fn edit(text: &str, host: Host, entry: &Value, replace: bool) -> Result<Edit, String> {
-    match host.format() {
-        Format::Jsonc => edit_jsonc(text, host, entry, replace),
-        Format::Toml => edit_toml(text, host, entry, replace),
+    // Some editors put it there. Whoever reads the file minds it no more than before.
+    let (mark, body) = match text.strip_prefix(BYTE_ORDER) {
+        Some(body) => (BYTE_ORDER, body),
+        None => ("", text),
+    };
+    let edited = match host.format() {
+        Format::Jsonc => edit_jsonc(body, host, entry, replace),
+        Format::Toml => edit_toml(body, host, entry, replace),
+    };
+    Ok(match edited? {
+        Edit::Changed(new) => Edit::Changed(format!("{mark}{}", with_line_ends_of(body, new))),
+        edit => edit,
+    })
+}
+
+const BYTE_ORDER: &str = "\u{feff}";
+
+/// Lines of Windows in a file whose lines all are.
+fn with_line_ends_of(old: &str, new: String) -> String {
+    let ends = old.matches('\n').count();
+    match ends > 0 && old.matches("\r\n").count() == ends {
+        true => new.replace("\r\n", "\n").replace('\n', "\r\n"),
+        false => new,
     }
 }
 

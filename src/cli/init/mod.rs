@@ -119,7 +119,7 @@ fn set_up(host: Host, arguments: &Init, dir: &Path, entry: &serde_json::Value, c
 /// In place of the old file at once, never half of it. A link stays a link.
 fn write(file: &Path, exists: bool, text: &str) -> Result<Option<PathBuf>> {
     let failed = |error: std::io::Error| cant("write", file).source(error);
-    let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let file = &target(file);
     let dir = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(dir).map_err(failed)?;
     let backup = exists.then(|| backup_of(file));
@@ -135,6 +135,17 @@ fn write(file: &Path, exists: bool, text: &str) -> Result<Option<PathBuf>> {
     std::fs::set_permissions(temporary.path(), permissions).map_err(failed)?;
     temporary.persist(file).map_err(|error| failed(error.error))?;
     Ok(backup)
+}
+
+/// Where a link leads to, also if nothing is there yet.
+fn target(file: &Path) -> PathBuf {
+    if let Ok(real) = file.canonicalize() {
+        return real;
+    }
+    match std::fs::read_link(file) {
+        Ok(next) => file.parent().unwrap_or(Path::new(".")).join(next),
+        Err(_) => file.to_owned(),
+    }
 }
 
 /// The first name that is free: an older copy is not lost.
@@ -209,8 +220,11 @@ fn our_command() -> String {
 
 /// None if there is no such file.
 fn text(file: &Path) -> Result<Option<String>> {
-    match std::fs::read_to_string(file) {
-        Ok(text) => Ok(Some(text)),
+    let is_file = std::fs::metadata(file).map(|found| found.is_file());
+    match is_file.and_then(|is_file| is_file.then(|| std::fs::read_to_string(file)).transpose()) {
+        Ok(Some(text)) => Ok(Some(text)),
+        // Reading a pipe would wait for who writes to it.
+        Ok(None) => Err(cant("read", file).source(std::io::Error::other("it is not a file"))),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(cant("read", file).source(error)),
     }

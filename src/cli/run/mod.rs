@@ -136,17 +136,35 @@ struct Job<'a> {
     interrupts: Interrupts,
 }
 
+/// Whether it can be written, before anybody waits for what it is to hold.
+fn check(file: &Path) -> std::io::Result<()> {
+    let found = std::fs::metadata(file);
+    // A pipe is opened once: who reads it takes the first end for the last.
+    if found.as_ref().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return Ok(());
+    }
+    std::fs::File::options().append(true).create(true).open(file)?;
+    match found {
+        Ok(_) => Ok(()),
+        Err(_) => std::fs::remove_file(file),
+    }
+}
+
+fn unwritable(file: &Path, error: std::io::Error) -> Error {
+    Error::new(Kind::InvalidArguments, format!("failed to write `{}`", file.display())).source(error)
+}
+
 impl Job<'_> {
     /// One run after the other. The worst of their exit codes: the highest.
     async fn each(&self, parts: &[Vec<String>]) -> Result<u8> {
+        if let Some(file) = &self.arguments.junit {
+            check(file).map_err(|error| unwritable(file, error))?;
+        }
         let mut reports = Vec::new();
         let done = self.all(parts, &mut reports).await;
         // Also if a later one could not be had.
         if let Some(file) = self.arguments.junit.as_ref().filter(|_| !reports.is_empty()) {
-            let failed = |error| {
-                Error::new(Kind::InvalidArguments, format!("failed to write `{}`", file.display())).source(error)
-            };
-            std::fs::write(file, junit::junit(&reports)).map_err(failed)?;
+            std::fs::write(file, junit::junit(&reports)).map_err(|error| unwritable(file, error))?;
         }
         done.map(|()| {
             reports
