@@ -30,6 +30,8 @@ const STATUS: &str = "rails_runtime_status";
 const WARM_UP: u32 = 3;
 /// Cases that boot the app are measured once in so many repetitions.
 const DEAR: u32 = 4;
+/// Pairs of calls with and without the sandbox in each repetition: they differ by less than the machine does.
+const PAIRS: u32 = 5;
 const IDLE: Duration = Duration::from_secs(1);
 /// An initializer and a spec file of our own, in the copy.
 const INITIALIZER: &str = "config/initializers/zz_coatepec_bench.rb";
@@ -81,6 +83,7 @@ struct Bench {
     runs: u32,
     figures: Figures,
     saves: u32,
+    pairs: u32,
 }
 
 impl Bench {
@@ -95,6 +98,7 @@ impl Bench {
             runs: arguments.runs,
             figures: Figures::default(),
             saves: 0,
+            pairs: 0,
         })
     }
 
@@ -137,7 +141,9 @@ impl Bench {
         for round in 0..self.runs {
             let result = self.warm(&mut client, "warm")?;
             self.figures.add_phases(&result["timing"]);
-            self.warm(&mut outside, "warm_unconfined")?;
+            for _ in 0..PAIRS {
+                self.pair(&mut client, &mut outside)?;
+            }
             floor.run()?;
             self.figures.add("floor", floor.run()?);
             self.edits(&mut client)?;
@@ -157,6 +163,19 @@ impl Bench {
     fn warm(&mut self, client: &mut Client, case: &'static str) -> Result<Value> {
         self.call(client)?;
         self.run(client, case)
+    }
+
+    /// The same call with and without the sandbox, in an order that changes: what else the machine does meets both.
+    fn pair(&mut self, confined: &mut Client, outside: &mut Client) -> Result<()> {
+        self.pairs += 1;
+        let mut both = [(confined, "warm_confined"), (outside, "warm_unconfined")];
+        if self.pairs.is_multiple_of(2) {
+            both.reverse();
+        }
+        for (client, case) in both {
+            self.warm(client, case)?;
+        }
+        Ok(())
     }
 
     fn edits(&mut self, client: &mut Client) -> Result<()> {
