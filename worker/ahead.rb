@@ -1,45 +1,39 @@
 # frozen_string_literal: true
 
 module Coatepec
-  # Loads what Rails' own libraries keep for later, before any class of the app is loaded: so each fork has it, and need
-  # not load it again. What the app wants to be done when one of them is loaded (`ActiveSupport.on_load`) may ask for
-  # its classes: that waits until they can be found.
+  # Loads what the libraries of Rails keep for later, before any class of the app is loaded: so each fork has it, and
+  # need not load it again. Not what tells the app of itself when it is loaded (`ActiveSupport.on_load`), as bases of
+  # the app's classes do: what is done then may ask for those classes, and is done when and if a fresh process does it.
   module Ahead
-    # What their libraries do not load by themselves, and any class of the app does.
-    BASES = %w[
-      ActiveRecord::Base ActionController::Base ActionController::API ActionMailer::Base ActiveJob::Base
-      ActionCable::Channel::Base ActionCable::Connection::Base ActionView::Base
-    ].freeze
+    # Nothing of a test, and nothing that only a task needs.
+    LATER = /Test|Fixture|Railtie|Tasks?\z|Generator/
+    # What runs hooks, and what descends from one of these.
+    HOOKS = /run_load_hooks|< [\w:]*Base\b/
 
-    # In front of ActiveSupport: whoever registers, and in which order, is as it is.
+    # In front of ActiveSupport, should one of them be loaded all the same.
     module Later
       private
 
-      def execute_hook(name, base, options, block)
-        Ahead.own?(block) ? Ahead.wait { super } : super
-      end
+      def execute_hook(*) = Ahead.wait { super }
     end
 
     class << self
       def load
         @waiting = []
         ActiveSupport.singleton_class.prepend(Later)
-        @loaded = libraries.select { |library| attempt { library.eager_load! || true } }
-        BASES.each { |name| attempt { base(name) } }
+        kept, others = libraries.partition { |library| library.singleton_class.include?(ActiveSupport::Autoload) }
+        kept.each { |library| load_kept(library) }
+        @loaded = others.select { |library| attempt { library.eager_load! || true } }
       end
 
       # What need not be loaded again, of `config.eager_load_namespaces`: TZInfo would read all of its zones once more.
       def loaded = @loaded || []
 
+      # Once the app's classes can be found.
       def catch_up
         waiting = @waiting
         @waiting = nil
         waiting.each(&:call)
-      end
-
-      def own?(block)
-        file, = block.source_location
-        file ? Boot.near?(file) && !Boot.installed?(file) : false
       end
 
       def wait(&block)
@@ -58,10 +52,21 @@ module Coatepec
         file ? Boot.installed?(file) : false
       end
 
-      # Of what the app has chosen of Rails.
-      def base(name)
-        base = Object.const_get(name) if Object.const_defined?(name[/\A\w+/])
-        base.connection_db_config.adapter_class if base.respond_to?(:connection_db_config)
+      def load_kept(library)
+        library.constants(false).each do |name|
+          path = library.autoload?(name, false)
+          next if path && !harmless?(name, path)
+
+          value = attempt { library.const_get(name, false) } if path
+          load_kept(value) if value.instance_of?(Module) && value.singleton_class.include?(ActiveSupport::Autoload)
+        end
+      end
+
+      def harmless?(name, path)
+        _, file = $LOAD_PATH.resolve_feature_path(path)
+        file ? !LATER.match?(name) && !Compiled::READ.call(file).match?(HOOKS) : false
+      rescue SystemCallError, LoadError
+        false
       end
 
       # Who needs what can't be loaded will meet the error, and it is told then.

@@ -17,7 +17,7 @@ module Coatepec
           load_app(File.expand_path(environment, @root))
           # An app of which nobody saw the beginning: it is there as a whole.
           pause(whole: true)
-          eager_load
+          eager_load unless @lazy
         end
         Tables.remember_what_classes_saw
       end
@@ -31,9 +31,10 @@ module Coatepec
         end
       end
 
-      # Code of the app's own that went on in a thread would be gone in a fork: then all of it is loaded before.
+      # Code of the app's own that went on in a thread, or in a process that is waited for, would be gone in a fork; and
+      # a fork from within a fiber ends with that. Then all of the app is loaded before.
       def turn
-        return yield if @hold.nil? || Guard.own_threads?
+        return yield if @hold.nil? || Guard.own_threads? || Guard.children? || Guard.fiber?
 
         Ahead.load
         pause
@@ -81,6 +82,9 @@ module Coatepec
       end
 
       attr_reader :eager_load_error
+
+      # Whether classes are left to whoever needs one, since not all can be loaded.
+      attr_accessor :lazy
 
       # Those of the app, and those that were there when it was forked, and are not in it.
       def threads
@@ -138,6 +142,8 @@ module Coatepec
         hold = @hold
         @hold = nil
         @kept = kept(whole)
+        @loaders = loaders
+        Tables.keep_what_the_boot_saw
         @threads = [Guard.threads, Guard.native]
         Traces.pause(:classes) { hold.call }
         @turned = true
@@ -149,7 +155,8 @@ module Coatepec
         files = gemfiles
         {
           whole: whole, features: outside_gems($LOADED_FEATURES), config_dirs: config_dirs, gemfiles: files,
-          code_dirs: code_dirs, vouched: vouched, boot_traces: with_absent_dirs(Traces.of(:boot, files))
+          code_dirs: code_dirs, vouched: vouched, boot_traces: with_places(Traces.of(:boot, files)),
+          asks_tables: Tables.seen?
         }
       end
 
@@ -168,8 +175,10 @@ module Coatepec
       # Zeitwerk is told of them when it is their turn.
       def reload_dirs
         dirs = ActiveSupport::Dependencies.autoload_paths.map(&:to_s).select { |dir| File.directory?(dir) }
-        (dirs | Rails.autoloaders.main.dirs) - Rails.autoloaders.once.dirs +
-          factories.select { |path| File.directory?(path) }
+        dirs = (dirs | Rails.autoloaders.main.dirs) - Rails.autoloaders.once.dirs
+        # Also what the app itself has made after the boot.
+        dirs |= dirs_of(loaders - @loaders.to_a).reject { |dir| installed?(dir) }
+        dirs + factories.select { |path| File.directory?(path) }
       end
 
       # What was loaded along with the classes.
@@ -177,21 +186,30 @@ module Coatepec
         (outside_gems($LOADED_FEATURES) - @kept[:features]).reject { |path| below?(path, reload_dirs) }
       end
 
-      # Where code is that Zeitwerk finds by its name and never loads again.
+      # Where code is that Zeitwerk finds by its name, and of which the worker has the list. That of the app's classes
+      # is one of them only if an initializer has made it before its time.
       def code_dirs
-        loaders = []
-        Zeitwerk::Registry.loaders.each { |loader| loaders << loader }
-        dirs = loaders.flat_map { |loader| loader.dirs.map(&:to_s) } + Rails.autoloaders.once.dirs
-        dirs.uniq.reject { |dir| installed?(dir) || reload_dirs.include?(dir) }
+        main = Rails.autoloaders.main
+        main = nil if main.instance_variable_get(:@setup)
+        dirs = dirs_of(loaders - [main]) + Rails.autoloaders.once.dirs
+        dirs.uniq.reject { |dir| installed?(dir) }
+      end
+
+      def dirs_of(loaders) = loaders.flat_map { |loader| loader.dirs.map(&:to_s) }
+
+      def loaders
+        found = []
+        Zeitwerk::Registry.loaders.each { |loader| found << loader }
+        found
       rescue NameError
         []
       end
 
-      # Directories that code would be loaded from, if they were there.
-      def with_absent_dirs(traces)
-        absent = ActiveSupport::Dependencies.autoload_paths.map(&:to_s).reject { |dir| File.directory?(dir) }
-        absent = absent.map { |dir| { dir: File.dirname(dir), pattern: File.basename(dir) } }
-        { **traces, listings: traces[:listings] + absent }
+      # Directories that code would be loaded from, if they were there; and files with routes, which are on a list.
+      def with_places(traces)
+        places = ActiveSupport::Dependencies.autoload_paths.map(&:to_s).reject { |dir| File.directory?(dir) }
+        places = (places + route_files).map { |path| { dir: File.dirname(path), pattern: File.basename(path) } }
+        { **traces, listings: traces[:listings] + places }
       end
 
       # Bundler writes the lock when the Gemfile asks for more than it holds: what it wrote is what was booted with.

@@ -35,6 +35,17 @@ module Coatepec
         end
       end
 
+      # Whether there are any that a boot may want to hear of again.
+      def children?
+        tasks = Dir.glob("/proc/self/task/*/children")
+        tasks.any? { |file| !File.read(file).empty? }
+      rescue SystemCallError
+        false
+      end
+
+      # Only the first one of a thread has no place where it begins.
+      def fiber? = Fiber.current.inspect.match?(/:\d+ \(\w+\)>\z/)
+
       # Threads of C libraries, which only the kernel knows, by the name that it has for them: often that of the
       # process, as has the one by which Ruby itself keeps time.
       def native
@@ -55,7 +66,7 @@ module Coatepec
         nil
       end
 
-      def created_at(thread) = thread.inspect[/\A#<\S+ (.+) \S+>\z/, 1].to_s.delete_prefix(Coatepec.root)
+      def created_at(thread) = thread.inspect[/\A#<[^ @]+(?:@.*)? (.+:\d+) \S+>\z/, 1].to_s.delete_prefix(Coatepec.root)
 
       # A gem in the bundle may never be required, and a class of the app may have the name of a gem's. Without a
       # constant to go by: whether any file of the gem was loaded.

@@ -13,8 +13,16 @@ module Coatepec
       def remember
         # By name: a fork has other pools.
         asked = pools.select { |pool| asked?(pool) }
-        @signs = asked.to_h { |pool| [pool.db_config.name, sign(pool)] }.compact
+        @signs = asked.to_h { |pool| [pool.db_config.name, sign(pool)] }.compact.merge(@kept || {})
       end
+
+      # What asked before any class was loaded will not ask again.
+      def keep_what_the_boot_saw
+        remember_what_classes_saw
+        @kept = @signs
+      end
+
+      def seen? = pools.any? { |pool| asked?(pool) }
 
       # As code does that looks at its columns while it is loaded.
       def remember_what_classes_saw

@@ -17,6 +17,7 @@ module Coatepec
       [Dir.singleton_class, Module.new, %i[entries children each_child foreach], "listed"],
       [Dir.singleton_class, Module.new, %i[glob], "searched"],
       [Dir.singleton_class, Module.new, %i[[]], "searched_all"],
+      [File.singleton_class, Module.new, %i[rename], "renamed"],
       [File.singleton_class, Module.new, LOOKS + %i[stat lstat mtime readlink], "looked_for"],
       # By way of which a Pathname asks.
       [FileTest.singleton_class, Module.new, LOOKS, "looked_for"],
@@ -27,12 +28,16 @@ module Coatepec
     LIMIT = 1000
 
     # Who has ways of its own to notice what is new, or asks for what nobody has to notice.
-    HOUSEKEEPING = %r{/(bootsnap|bundler|rubygems|zeitwerk)/|/bundled_gems\.rb|/active_support/file_update_checker\.rb}
+    # Not the patterns that the app gives Zeitwerk: those are of the moment at which they were given.
+    HOUSEKEEPING = %r{
+      /(bootsnap|bundler|rubygems)/|/zeitwerk/(?!loader/config\.rb)|/bundled_gems\.rb|
+      /active_support/file_update_checker\.rb
+    }x
     CATALOGUE = /\.gemspec\z/
     FACTORIES = %r{/factory_bot/}
     # What Rails lists at each boot, whoever needs it.
     PATHS = %r{/rails/paths\.rb}
-    PLACES = %r{/config(/|\z)|/app/assets\z|/lib/tasks\z}
+    PLACES = %r{/config(/(?!routes)|\z)|/app/assets\z|/lib/tasks\z}
 
     # Written by each run, or not of the app.
     OUTPUT = %r{\A(tmp|log|coverage|\.git|\.bundle|node_modules|vendor/bundle)/}
@@ -46,8 +51,8 @@ module Coatepec
     ODD = [ArgumentError, TypeError, NameError, EncodingError, SystemCallError].freeze
 
     # What was found for one kind of load.
-    Found = Struct.new(:files, :code, :listings, :looked_for) do
-      def self.empty = new({}, {}, {}, {})
+    Found = Struct.new(:files, :code, :listings, :looked_for, :written) do
+      def self.empty = new({}, {}, {}, {}, {})
     end
 
     class << self
@@ -82,10 +87,10 @@ module Coatepec
         found = @found[kind]
         files = found.files.keys + (found.code.keys - $LOADED_FEATURES)
         files = (files - known).select { |path| Boot.near?(path) }
-        { **bounded(files), listings: listings(found) }
+        { **bounded(files), listings: listings(found), written: found.written.keys.first(LIMIT) }
       end
 
-      def none = { files: [], dirs: [], listings: [] }
+      def none = { files: [], dirs: [], listings: [], written: [] }
 
       def opened(path = nil, mode = "r", *, **options)
         mode = options[:mode] || mode
@@ -94,7 +99,7 @@ module Coatepec
       end
 
       def read(path = nil, *, **)
-        hear(path) { |file| found.files[file] = true unless @written[file] || HOUSEKEEPING.match?(nearest) }
+        hear(path) { |file| found.files[file] = true unless found.written[file] || HOUSEKEEPING.match?(nearest) }
       end
 
       # Data that comes by way of a cache.
@@ -131,8 +136,10 @@ module Coatepec
 
       # What the load makes itself is not what it depends on.
       def written(path = nil, *, **)
-        hear(path) { |file| @written[file] = true }
+        hear(path) { |file| found.written[file] = true }
       end
+
+      def renamed(_from = nil, to = nil, *) = written(to)
 
       def listed(dir = nil, *, **) = searched("*", base: dir)
 
@@ -154,7 +161,6 @@ module Coatepec
       def begin_with(kind)
         @found ||= Hash.new { |found, name| found[name] = Found.empty }
         @found[kind] = Found.empty
-        @written = {}
         @kind = kind
         listen
       end
@@ -162,7 +168,7 @@ module Coatepec
       def look_for(path)
         hear(path) do |file|
           name = File.basename(file).gsub(Patterns::WILD) { |special| "\\#{special}" }
-          found.looked_for[[File.dirname(file), name]] = true unless @written[file]
+          found.looked_for[[File.dirname(file), name]] = true unless found.written[file]
         end
       end
 
@@ -232,7 +238,7 @@ module Coatepec
       # Whether what is new there is noticed without this.
       def known?(dir)
         asks = nearest
-        HOUSEKEEPING.match?(asks) || CATALOGUE.match?(asks) || (@kind != :helper && FACTORIES.match?(asks)) ||
+        HOUSEKEEPING.match?(asks) || CATALOGUE.match?(asks) || (@kind == :classes && FACTORIES.match?(asks)) ||
           (PATHS.match?(asks) && PLACES.match?(dir) && !tasks?)
       end
 

@@ -41,19 +41,20 @@ module Coatepec
       serve do |name, fields, ios|
         next answer_common(name, fields) unless name == :app
 
-        app = split(ios)
+        app = split(fields, ios)
         return app if app.is_a?(App)
       end
     end
 
     # The app, in the fork.
-    def split(ios)
+    def split(fields, ios)
       if (pid = Fork.split)
         ios.each(&:close)
         @wire.answer("forked", pid: pid)
         nil
       else
         @wire.close
+        Boot.lazy = fields.fetch(:lazy)
         App.new(*ios)
       end
     rescue SystemCallError => e

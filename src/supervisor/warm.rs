@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
@@ -18,7 +18,7 @@ use super::demand::Demand;
 use super::lease::Lease;
 use super::lock::{Locks, Taken};
 use super::readers::{Asking, Idle};
-use super::rewrites::{Changed, Rewrites};
+use super::rewrites::{Changed, QUIET, Rewrites};
 use super::setup::{Settings, Setup};
 use crate::config;
 use crate::process::usage;
@@ -77,6 +77,14 @@ pub struct Problem {
     pub outcome: Outcome,
     pub broken: Broken,
     pub prepared: Prepared,
+}
+
+/// A load of the test helper that is under way.
+struct Load {
+    app: Arc<App>,
+    /// Of the tree when it began.
+    generation: (u64, u64),
+    since: Moment,
 }
 
 /// What an attempt to do something with the tree failed with.
@@ -148,7 +156,7 @@ async fn try_ready(
 async fn load(warm: &Shared, setup: &Setup, prepared: &mut Prepared) -> std::result::Result<(), Failed> {
     let since = Moment::now();
     let started = Instant::now();
-    let (app, generation, cut) = {
+    let (load, cut) = {
         let mut warm = warm.lock().await;
         let own = warm.during_loads.own();
         let Some(booted) = &mut warm.booted else { return Ok(()) };
@@ -157,29 +165,31 @@ async fn load(warm: &Shared, setup: &Setup, prepared: &mut Prepared) -> std::res
         let files = booted.files(Effect::NewZygote, own);
         let generation = booted.generation();
         let Some(app) = booted.app.clone() else { return Ok(()) };
-        (app, generation, warm.cut(prepared, std::future::ready(files)))
+        let load = Load { app, generation, since };
+        (load, warm.cut(prepared, std::future::ready(files)))
     };
     let cut = async {
         tokio::select! {
             cut = cut => cut,
-            () = replaced(warm, generation) => Cut::Restarted,
+            () = replaced(warm, load.generation) => Cut::Restarted,
         }
     };
-    let loaded = load_unless(cut, &app, setup).await;
+    let loaded = load_unless(cut, &load.app, setup).await;
     prepared.load += started.elapsed().as_secs_f64();
     let mut warm = warm.lock().await;
     let done = match loaded {
-        Ok(loaded) => warm.loaded(loaded, &app, generation, setup, since).await,
+        Ok(loaded) => warm.loaded(loaded, &load, setup).await,
         Err(Cut::Restarted) => Ok(()),
         Err(Cut::Unwanted) => Err(unwanted(Outcome::LoadError)),
         Err(Cut::Outrun(changes)) => {
             prepared.outrun += 1;
-            warm.during_loads.note(changes.into_iter().map(|change| change.path));
+            warm.during_loads
+                .note_in_vain(changes.into_iter().map(|change| change.path));
             Ok(())
         }
     };
     drop(warm);
-    app::release(app).await;
+    app::release(load.app).await;
     done
 }
 
@@ -441,7 +451,8 @@ impl Warm {
             Err(Unbooted::Broken(broken)) => Err((Outcome::BootFailed, broken)),
             Err(Unbooted::Cut(cut)) => {
                 let changes = self.begin_again(cut, setup, prepared).await?;
-                self.during_boots.note(changes.into_iter().map(|change| change.path));
+                self.during_boots
+                    .note_in_vain(changes.into_iter().map(|change| change.path));
                 Ok(())
             }
         }
@@ -495,7 +506,8 @@ impl Warm {
     /// its old form stays the baseline and the next look calls for another boot; unless it is the boot's own doing.
     async fn settle(&mut self, setup: &Setup, mut before: Before, worker: Worker, base: Base) {
         let Base { seconds, inputs } = base;
-        let vouched = inputs.vouched.clone();
+        let (vouched, written) = (inputs.vouched.clone(), inputs.boot_traces.written.clone());
+        let since = before.since.by_files();
         let watch = Watch::new(&setup.project.root, inputs, setup.test_dirs());
         let targets = watch.targets();
         let (baseline, before, changed) = spawn_blocking(move || {
@@ -515,7 +527,8 @@ impl Warm {
             .into_iter()
             .filter(|change| watch.effect(change) == Effect::Reboot && !vouched.contains(&change.path))
             .map(|change| change.path);
-        let Changed { own, others } = self.during_boots.note(costly);
+        let quiet = |path: &Path| quiet(&before, path, since);
+        let Changed { own, others } = self.during_boots.note(costly, &written, quiet);
         let baseline = baseline.with_older(&before, &others);
         self.boots += 1;
         self.gone = None;
@@ -547,11 +560,11 @@ impl Warm {
         let worker = Arc::clone(&booted.worker);
         let loaded = {
             let mut cut = pin!(self.cut(prepared, std::future::ready(files)));
-            match fork_app(&worker, setup, cut.as_mut()).await {
+            match whole_app(&worker, setup, cut.as_mut()).await {
                 // As of a boot: once more, and then the app is to blame.
                 Err(Unbooted::Broken(broken)) if broken.from_outside() && worker.impaired().is_none() => {
                     prepared.trigger = Some(format!("loaded again: {}", broken.failure.message));
-                    fork_app(&worker, setup, cut).await
+                    whole_app(&worker, setup, cut).await
                 }
                 loaded => loaded,
             }
@@ -573,7 +586,8 @@ impl Warm {
             Err(Unbooted::Cut(cut)) => {
                 drop(worker);
                 let changes = self.begin_again(cut, setup, prepared).await?;
-                self.during_apps.note(changes.into_iter().map(|change| change.path));
+                self.during_apps
+                    .note_in_vain(changes.into_iter().map(|change| change.path));
                 Ok(())
             }
         }
@@ -590,10 +604,13 @@ impl Warm {
     async fn take(&mut self, app: App, setup: &Setup, since: Moment) {
         let Some(booted) = &mut self.booted else { return };
         booted.watch = Watch::new(&setup.project.root, app.ready.inputs.clone(), setup.test_dirs());
+        let written = app.ready.inputs.class_traces.written.clone();
         booted.app = Some(Arc::new(app));
         booted.loads += 1;
         booted.pending = Effect::NewZygote;
-        let Changed { own, .. } = self.during_apps.note(booted.changed(Effect::Reload).await);
+        let changed = booted.changed(Effect::Reload).await;
+        let quiet = |path: &Path| quiet(&booted.baseline, path, since.by_files());
+        let Changed { own, .. } = self.during_apps.note(changed, &written, quiet);
         booted.overlook(own).await;
         booted.widen(since).await;
         self.gone = None;
@@ -603,14 +620,13 @@ impl Warm {
     async fn loaded(
         &mut self,
         loaded: std::result::Result<Zygote, Broken>,
-        app: &App,
-        generation: (u64, u64),
+        load: &Load,
         setup: &Setup,
-        since: Moment,
     ) -> std::result::Result<(), Failed> {
-        let current = self.generation() == Some(generation);
+        let Load { app, generation, since } = load;
+        let current = self.generation() == Some(*generation);
         match loaded {
-            Ok(zygote) if current => self.install(zygote, setup, since).await,
+            Ok(zygote) if current => self.install(zygote, setup, *since).await,
             Ok(zygote) => _ = app.end_fork(zygote.pid()).await,
             Err(broken) => {
                 // That a helper can't be loaded says nothing of the app, unless it is gone, too.
@@ -630,9 +646,12 @@ impl Warm {
         let Some(booted) = &mut self.booted else { return };
         booted.made_with = Settings::of(setup);
         booted.watch.loaded_by_zygote(&zygote.loaded);
+        let written = zygote.loaded.traces.written.clone();
         booted.zygote = Some(Arc::new(zygote));
         booted.framework = Some(setup.framework);
-        let Changed { own, .. } = self.during_loads.note(booted.changed(Effect::NewZygote).await);
+        let changed = booted.changed(Effect::NewZygote).await;
+        let quiet = |path: &Path| quiet(&booted.baseline, path, since.by_files());
+        let Changed { own, .. } = self.during_loads.note(changed, &written, quiet);
         booted.overlook(own).await;
         booted.widen(since).await;
         let outdated = booted.zygote.as_ref().is_some_and(|zygote| zygote.loaded.outdated);
@@ -645,10 +664,21 @@ impl Warm {
     /// The tables of a database are not what the code of this boot has seen.
     pub fn outdated(&mut self, boot_id: u64) {
         if let Some(booted) = self.booted.as_mut().filter(|booted| booted.id == boot_id) {
-            booted.pending = booted.pending.max(Effect::Reload);
-            self.untold = Some("reloaded: the tables of a database had been altered".to_owned());
+            let (effect, done) = match booted.watch.worker_asks_tables() {
+                true => (Effect::Reboot, "rebooted"),
+                false => (Effect::Reload, "reloaded"),
+            };
+            booted.pending = booted.pending.max(effect);
+            self.untold = Some(format!("{done}: the tables of a database had been altered"));
         }
     }
+}
+
+/// Whether nobody can have saved it shortly before.
+fn quiet(known: &Snapshot, path: &Path, since: SystemTime) -> bool {
+    let saved = known.fingerprint(path).map(|found| found.mtime_ns);
+    let since = since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    saved.is_some_and(|saved| saved + QUIET.as_nanos() as i128 <= since.as_nanos() as i128)
 }
 
 async fn start(
@@ -671,12 +701,33 @@ async fn start(
     }
 }
 
+/// One that has loaded all of its classes; or, where that fails, none: half of a class, loaded again, is none that a
+/// fresh process has.
+async fn whole_app(
+    worker: &Arc<Worker>,
+    setup: &Setup,
+    mut cut: Pin<&mut impl Future<Output = Cut>>,
+) -> std::result::Result<App, Unbooted> {
+    let app = fork_app(worker, setup, false, cut.as_mut()).await?;
+    if app.ready.eager_load_error.is_none() {
+        return Ok(app);
+    }
+    let first = app.ready.clone();
+    app::release(Arc::new(app)).await;
+    let mut lazy = fork_app(worker, setup, true, cut).await?;
+    // What the classes read is known from the first one.
+    lazy.ready.inputs = first.inputs;
+    lazy.ready.eager_load_error = first.eager_load_error;
+    Ok(lazy)
+}
+
 async fn fork_app(
     worker: &Arc<Worker>,
     setup: &Setup,
+    lazy: bool,
     cut: Pin<&mut impl Future<Output = Cut>>,
 ) -> std::result::Result<App, Unbooted> {
-    let (pid, pipes) = worker.fork_app().await?;
+    let (pid, pipes) = worker.fork_app(lazy).await?;
     tokio::select! {
         app = App::load(worker, pid, pipes, setup.boot_limit()) => app.map_err(Unbooted::Broken),
         cut = cut => {

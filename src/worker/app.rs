@@ -32,7 +32,7 @@ impl App {
                 return Ok(App {
                     worker: Arc::clone(worker),
                     forked,
-                    ready,
+                    ready: *ready,
                 });
             }
             Ok((_, other)) => forked::odd(APP, &other),

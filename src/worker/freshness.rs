@@ -75,6 +75,11 @@ impl Watch {
         }
     }
 
+    /// Whether the worker knows tables, and not only the app.
+    pub fn worker_asks_tables(&self) -> bool {
+        self.inputs.asks_tables
+    }
+
     /// What is known before the first boot: where an app keeps its code. A change during the boot must not be missed.
     pub fn before_boot(root: &Path, test_dirs: Vec<PathBuf>) -> Self {
         let dirs = ["app", "packs", "engines", "gems"].map(|dir| root.join(dir)).to_vec();
@@ -178,6 +183,8 @@ impl Watch {
         } else if self.features.contains(path) {
             // Wherever it is: the worker has it.
             Effect::Reboot
+        } else if listed && self.listed_by_worker(path) {
+            Effect::Reboot
         } else if self.reloadable(path) || (!listed && self.app_features.contains(path)) {
             Effect::Reload
         } else if self.beside(&self.features, path) || self.for_the_boot(path) {
@@ -206,6 +213,16 @@ impl Watch {
                 path,
                 &["config/locales", "config/routes"].map(|dir| self.root.join(dir)),
             )
+    }
+
+    /// Code is there that is found by its name, and by a list that the worker has made.
+    fn listed_by_worker(&self, path: &Path) -> bool {
+        let nearest = |dirs: &[PathBuf]| {
+            let above = dirs.iter().filter(|dir| path.starts_with(dir));
+            above.map(|dir| dir.as_os_str().len()).max()
+        };
+        let of_worker = nearest(&self.inputs.code_dirs);
+        ruby(path) && of_worker.is_some() && of_worker >= nearest(&self.inputs.reload_dirs)
     }
 
     /// Rails looks for the directories below `app`, and for the `concerns` in them, when it boots.

@@ -128,7 +128,10 @@ impl Worker {
             self.link.ask(&ask, &[]).await.map_err(|lost| Lost::to_string(&lost))
         });
         match booted.await {
-            Ok(Ok(Told::Booted { seconds, inputs })) => Ok(Base { seconds, inputs }),
+            Ok(Ok(Told::Booted { seconds, inputs })) => Ok(Base {
+                seconds,
+                inputs: *inputs,
+            }),
             Ok(Ok(Told::BootFailed { error, .. })) => Err(self.broken(error).await),
             Ok(Ok(other)) => Err(self.died(&format!("an unexpected answer: {other:?}")).await),
             Ok(Err(cause)) => Err(self.died(&cause).await),
@@ -137,9 +140,9 @@ impl Worker {
     }
 
     /// Forks the app, which begins to load the rest of it.
-    pub async fn fork_app(&self) -> Result<(i32, Pipes), Broken> {
+    pub async fn fork_app(&self, lazy: bool) -> Result<(i32, Pipes), Broken> {
         let (fds, pipes) = Pipes::new().map_err(|error| Broken::ours(&error.to_string()))?;
-        match self.ask(REPLY, &Ask::App {}, &fds.borrow()).await {
+        match self.ask(REPLY, &Ask::App { lazy }, &fds.borrow()).await {
             Ok(Ok(Told::Forked { pid })) => Ok((pid, pipes)),
             Ok(Ok(Told::Refused { reason })) => Err(Broken::ours(&reason)),
             Ok(Ok(other)) => Err(self.died(&format!("an unexpected answer: {other:?}")).await),

@@ -23,7 +23,10 @@ pub enum Ask {
     Boot { root: PathBuf, environment: PathBuf },
     /// Worker: fork one that loads the rest; brings its socket, stdout and stderr. Answered by `forked` or `refused`; it
     /// then says `ready` or `load_failed` on its own socket.
-    App {},
+    App {
+        /// Leave each class to whoever needs it.
+        lazy: bool,
+    },
     /// App: fork a zygote; brings its socket, stdout and stderr. Answered by `forked` or `refused`; the zygote
     /// then says `loaded` or `load_failed` on its own socket.
     Zygote {
@@ -135,13 +138,13 @@ pub enum Told {
     },
     Booted {
         seconds: f64,
-        inputs: Inputs,
+        inputs: Box<Inputs>,
     },
     BootFailed {
         seconds: f64,
         error: Failure,
     },
-    Ready(Ready),
+    Ready(Box<Ready>),
     Forked {
         pid: i32,
     },
@@ -247,6 +250,9 @@ pub struct Inputs {
     pub vouched: Vec<PathBuf>,
     #[serde(default)]
     pub boot_traces: Traces,
+    /// The worker has asked a database for its tables.
+    #[serde(default)]
+    pub asks_tables: bool,
     /// Directories of the app's classes.
     pub reload_dirs: Vec<PathBuf>,
     /// Files outside of them that are read along with the classes: routes, locales.
@@ -265,6 +271,9 @@ pub struct Traces {
     /// Directories of which any file may have been read: there were too many to name.
     pub dirs: Vec<PathBuf>,
     pub listings: Vec<Listing>,
+    /// What the load wrote itself.
+    #[serde(default)]
+    pub written: Vec<PathBuf>,
 }
 
 /// A look for files: below `dir`, by a pattern of `Dir.glob` without braces.

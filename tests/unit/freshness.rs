@@ -21,6 +21,7 @@ fn all(paths: &[&str]) -> Vec<PathBuf> {
 fn inputs() -> Inputs {
     Inputs {
         whole: false,
+        asks_tables: false,
         app_features: all(&["lib/pricing/discount.rb", "gems/tariffs/lib/tariffs/zone.rb"]),
         reload_dirs: all(&[
             "app/models",
@@ -90,6 +91,7 @@ fn traces(files: &[&str], listings: &[(&str, &str)]) -> Traces {
         files: all(files),
         dirs: Vec::new(),
         listings: listings.iter().map(listing).collect(),
+        written: Vec::new(),
     }
 }
 
@@ -207,6 +209,31 @@ fn what_classes_have_loaded_costs_a_reload() {
     let zone = absolute("gems/tariffs/lib/tariffs/zone.rb");
     for kind in [ChangeKind::Created, ChangeKind::Deleted] {
         assert_eq!(watch().effect(&change(&zone, kind)), Effect::Reboot);
+    }
+}
+
+/// The nearest directory decides whose list it is.
+#[test]
+fn what_is_new_where_the_worker_has_made_the_list_costs_a_boot() {
+    let inputs = Inputs {
+        code_dirs: all(&["lib/middleware"]),
+        reload_dirs: all(&["lib", "lib/middleware/app"]),
+        ..inputs()
+    };
+    let watch = Watch::new(Path::new(ROOT), inputs, all(&["spec"]));
+    for (path, listed, effect) in [
+        ("lib/middleware/new.rb", true, Effect::Reboot),
+        ("lib/middleware/old.rb", false, Effect::Reload),
+        ("lib/new.rb", true, Effect::Reload),
+        ("lib/middleware/app/new.rb", true, Effect::Reload),
+        ("lib/middleware/notes.txt", true, Effect::Nothing),
+    ] {
+        let kind = if listed {
+            ChangeKind::Created
+        } else {
+            ChangeKind::Modified
+        };
+        assert_eq!(watch.effect(&change(&absolute(path), kind)), effect, "{path}");
     }
 }
 

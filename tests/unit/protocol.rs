@@ -101,7 +101,9 @@ fn inputs() -> Inputs {
             files: paths(&["/srv/shop/config/settings.yml"]),
             dirs: paths(&["/srv/shop/data"]),
             listings: vec![listing("/srv/shop/app", "*")],
+            written: Vec::new(),
         },
+        asks_tables: false,
         class_traces: Traces::default(),
     }
 }
@@ -210,7 +212,7 @@ fn a_worker_says_hello_and_boots() {
     let Told::Booted { seconds, inputs: told } = &booted.told else {
         panic!("{booted:?}")
     };
-    assert_eq!((*seconds, told), (0.25, &inputs()));
+    assert_eq!((*seconds, &**told), (0.25, &inputs()));
 }
 
 #[test]
@@ -221,7 +223,7 @@ fn an_app_is_forked_and_says_what_it_is() {
         panic!("not ready")
     };
     assert_eq!(
-        *ready,
+        **ready,
         Ready {
             seconds: 0.25,
             versions: versions(),
@@ -780,7 +782,7 @@ fn asked() -> Vec<(&'static str, Vec<Question>)> {
         ("boot_failed", vec![(1, 0, boot())]),
         ("ping", vec![(2, 0, Ask::Ping {})]),
         ("facts", vec![(3, 0, Ask::Facts { gems })]),
-        ("app", vec![(5, 3, Ask::App {})]),
+        ("app", vec![(5, 3, Ask::App { lazy: false })]),
         ("zygote", vec![(6, 3, zygote)]),
         ("reader", vec![(9, 3, Ask::Reader {})]),
         ("read_failed", vec![(1, 0, read("weather", json!({})))]),
@@ -888,7 +890,7 @@ fn name_of_event(event: &RunEvent) -> &'static str {
 fn name_of_ask(ask: &Ask) -> &'static str {
     match ask {
         Ask::Boot { .. } => "boot",
-        Ask::App {} => "app",
+        Ask::App { .. } => "app",
         Ask::Zygote { .. } => "zygote",
         Ask::Reader {} => "reader",
         Ask::Read { .. } => "read",

@@ -12,7 +12,7 @@ class TranscriptsTest < Minitest::Test
   VOLATILE = %w[
     pid at seconds code ruby rails rspec minitest message text frames features native threads databases listening
     gemfiles gc_seconds own runs major allocated
-    reload_dirs reload_files app_features config_dirs code_dirs vouched files dirs listings dir pattern
+    written reload_dirs reload_files app_features config_dirs code_dirs vouched files dirs listings dir pattern
   ].freeze
 
   # The app's place in the transcripts.
