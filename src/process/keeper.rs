@@ -50,6 +50,9 @@ pub const COMMAND: &str = "__jail";
 const PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
+/// How many may have died since it last reaped, before it takes them for more than it can reap.
+const TOO_MANY_DEAD: usize = 512;
+
 /// What the keeper tells the supervisor, one line of JSON each, in this order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -252,6 +255,7 @@ fn keep(mut orders: Orders) -> ExitCode {
             command,
             gate,
             exited: false,
+            kernel_reaps: false,
         }
         .run(),
         Err(refused) => say(&orders.status, &Word::Failed(refused)),
@@ -456,12 +460,14 @@ struct Keeper {
     /// Until nobody is left who could ask.
     gate: Option<Gate>,
     exited: bool,
+    /// From the moment on at which there was too much for us to reap.
+    kernel_reaps: bool,
 }
 
 impl Keeper {
     fn run(mut self) {
         self.say(&Word::Started(self.command.pid.as_raw()));
-        while !self.exited && !self.wait(None) {
+        while !self.exited && !self.wait(self.kernel_reaps.then_some(LONGEST_PAUSE)) {
             self.reap();
         }
         if self.exited {
@@ -512,7 +518,24 @@ impl Keeper {
 
     /// Reaps every zombie; says whether a child is left.
     fn reap(&mut self) -> bool {
+        let left = self.reap_all();
+        // Of this the kernel tells nobody then.
+        if self.kernel_reaps
+            && !self.exited
+            && procfs::stat(self.command.pid).is_none_or(|found| found.id != self.command)
+        {
+            self.exited(Exit::Unknown);
+        }
+        left
+    }
+
+    fn reap_all(&mut self) -> bool {
+        let mut dead = 0;
         loop {
+            dead += 1;
+            if dead == TOO_MANY_DEAD {
+                self.leave_reaping_to_the_kernel();
+            }
             let mut status = 0;
             // SAFETY: writes to the integer and nowhere else. The raw status, because a signal above 31 has no name.
             let reaped = unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) };
@@ -520,13 +543,24 @@ impl Keeper {
                 0 => return true,
                 -1 if Errno::last() == Errno::EINTR => {}
                 -1 => return false,
-                pid if pid == self.command.pid.as_raw() && !self.exited => {
-                    self.exited = true;
-                    self.say(&Word::Exited(Exit::from_status(status)));
-                }
+                pid if pid == self.command.pid.as_raw() && !self.exited => self.exited(Exit::from_status(status)),
                 _ => {}
             }
         }
+    }
+
+    /// What forks as fast as it dies leaves more dead than we can reap: they take the numbers that the machine has for
+    /// processes, and the living are not found among them. The price is that the end of the command is noticed later, by
+    /// a look, and how it ended is not known.
+    fn leave_reaping_to_the_kernel(&mut self) {
+        // SAFETY: ignoring a signal involves no code of ours.
+        unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+        self.kernel_reaps = true;
+    }
+
+    fn exited(&mut self, how: Exit) {
+        self.exited = true;
+        self.say(&Word::Exited(how));
     }
 
     fn say(&self, word: &Word) {

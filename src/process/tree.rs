@@ -19,9 +19,8 @@ use super::procfs::{self, Children, Identity, Proc};
 /// second.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long killing is waited for in all. Processes that fork as fast as they die can outrun it for as long as they like:
-/// it goes on, and [`end`] does not wait for it.
-const WAITED_FOR: Duration = Duration::from_secs(10);
+/// How long killing may take in all. What forks before it is found again and again is given up then.
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// How long what ends by itself may take to follow the root, before it counts as leaked: a browser that was told
 /// to quit, the other end of a shell's pipe.
@@ -33,6 +32,12 @@ pub const NAMED: usize = 20;
 /// How long what was told to stop may take, after the last one was found. Then it is killed as it is.
 const FREEZE: Duration = Duration::from_millis(500);
 
+/// How long new ones may be found, before what was found is killed.
+const OUTRUN: Duration = Duration::from_secs(3);
+
+/// How long one look at a tree may take: beside many that fork all the time, we come to little.
+const LOOK: Duration = Duration::from_secs(1);
+
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Which processes are meant.
@@ -42,6 +47,8 @@ pub struct Target {
     keeper: Pid,
     /// What was there before and must survive, with everything below it.
     baseline: HashSet<Identity>,
+    /// Sessions with others in them. All others are its own: nobody can enter the session of another.
+    shared: HashSet<Pid>,
 }
 
 /// A process that was still there when it should have ended.
@@ -65,8 +72,8 @@ pub struct Ended {
     /// The root was still there after TERM and the grace.
     pub forced: bool,
     pub leaked: Leaked,
-    /// What even KILL did not end within [`PATIENCE`], or not within all the time that is given to it. It keeps its KILL,
-    /// and goes when the kernel lets it.
+    /// What even KILL did not end within [`PATIENCE`], which keeps its KILL and goes when the kernel lets it; or what
+    /// was too quick for all the time that is given to it.
     pub survivors: Vec<Leftover>,
 }
 
@@ -77,11 +84,14 @@ impl Target {
     /// One run at a time: what another run leaks after this moment would be taken for this run's.
     pub fn run(keeper: Pid, child: Pid) -> Option<Self> {
         let mut target = Target::below(keeper, procfs::stat(child)?.id);
-        let mut baseline = HashSet::new();
+        let mut others = Vec::new();
         let mut walk = Walk::new(&target);
         walk.seen.insert(child);
-        walk.adopted(&mut |found| _ = baseline.insert(found.id));
-        target.baseline = baseline;
+        walk.adopted(&mut |found| others.push((found.id, found.session)));
+        for (id, session) in others {
+            target.baseline.insert(id);
+            target.shared.insert(session);
+        }
         Some(target)
     }
 
@@ -92,10 +102,13 @@ impl Target {
 
     /// Everything below `keeper`, which was started for `root` alone.
     pub fn below(keeper: Pid, root: Identity) -> Self {
+        let parent = procfs::stat(root.pid).map(|found| found.parent);
+        let others = [Some(keeper), parent].into_iter().flatten().filter_map(procfs::stat);
         Target {
             root,
             keeper,
             baseline: HashSet::new(),
+            shared: others.map(|found| found.session).collect(),
         }
     }
 
@@ -116,35 +129,53 @@ impl Target {
     /// Its processes that are not gone, parents before their children.
     pub fn members(&self) -> Vec<Proc> {
         let mut members = Vec::new();
-        self.each(|found| members.push(found.clone()));
+        self.each(|found| {
+            if !found.gone() {
+                members.push(found.clone());
+            }
+        });
         members
     }
 
-    /// What is left of it besides its root: cheap once the root is gone.
-    pub fn leftovers(&self) -> Vec<Leftover> {
-        self.members()
-            .iter()
-            .filter(|found| found.id != self.root)
-            .map(Leftover::of)
-            .collect()
+    /// What is left of it, at most [`NAMED`].
+    pub fn remains(&self) -> Vec<Leftover> {
+        self.members().iter().take(NAMED).map(Leftover::of).collect()
     }
 
-    /// The adopted come last: whatever loses its parent during the walk moves to them.
-    fn each(&self, mut visit: impl FnMut(&Proc)) {
-        let mut unless_gone = |found: &Proc| {
-            if !found.gone() {
-                visit(found);
-            }
-        };
+    /// Whether all that is left waits in the kernel, where a signal does not reach it.
+    pub fn is_stuck(&self) -> bool {
+        self.members().iter().all(|found| found.state == 'D')
+    }
+
+    /// Whether nothing of its root can run any more.
+    pub fn root_is_gone(&self) -> bool {
+        current(self.root).is_none_or(|found| found.gone())
+    }
+
+    /// What is gone and was not reaped yet, too. The adopted come last: whatever loses its parent during the walk moves to
+    /// them. Says whether all were read that were there.
+    fn each(&self, mut visit: impl FnMut(&Proc)) -> bool {
         let mut walk = Walk::new(self);
-        walk.root(&mut unless_gone);
-        walk.adopted(&mut unless_gone);
+        walk.root(&mut visit);
+        walk.adopted(&mut visit);
+        !walk.late() && !walk.missed
     }
 
-    /// Nothing is left. Asked twice, because a process can be missed once, while it moves from a parent that ends
-    /// to the keeper.
+    /// Nothing is left: twice in a row the same are dead and none is alive. A process can be missed once, while it moves
+    /// from a parent that ends to the keeper; and where another one has died meanwhile, there may be one that it forked.
     fn empty(&self) -> bool {
-        (0..2).all(|_| self.members().is_empty())
+        let dead = self.dead();
+        dead.is_some() && self.dead() == dead
+    }
+
+    /// All that is found, if all of it is gone.
+    fn dead(&self) -> Option<HashSet<Pid>> {
+        let (mut dead, mut alive) = (HashSet::new(), false);
+        let all = self.each(|found| {
+            alive |= !found.gone();
+            dead.insert(found.id.pid);
+        });
+        (all && !alive).then_some(dead)
     }
 
     /// Stops every process that was not killed yet, so that none can fork while the others are being found. A
@@ -155,25 +186,34 @@ impl Target {
         let start = Instant::now();
         let mut over = start + FREEZE;
         loop {
-            let (mut members, mut news) = (Vec::new(), false);
+            let (mut members, mut news, mut told) = (Vec::new(), false, HashSet::new());
             self.each(|found| {
-                if killed.contains(&found.id) {
-                    return;
-                }
-                members.push(found.clone());
-                news |= known.insert(found.id);
                 if !found.stopped() {
-                    let _ = pidfd::send(found.id, Signal::SIGSTOP);
+                    self.stop(found, &mut told);
+                }
+                if !found.gone() && !killed.contains(&found.id) {
+                    members.push(found.clone());
+                    news |= known.insert(found.id);
                 }
             });
             let now = Instant::now();
-            if news && now < start + PATIENCE {
+            if news && now < start + OUTRUN {
                 over = now + FREEZE;
             } else if members.iter().all(Proc::held) || now >= over {
                 return members;
             } else {
                 thread::sleep(PAUSE);
             }
+        }
+    }
+
+    /// With all of its group, where that is ours: the kernel lets nobody fork out of a group while it signals it. So what
+    /// forks as fast as it dies is stopped by way of any of its dead.
+    fn stop(&self, found: &Proc, told: &mut HashSet<Pid>) {
+        if self.shared.contains(&found.session) {
+            let _ = pidfd::send(found.id, Signal::SIGSTOP);
+        } else if told.insert(found.group) {
+            stop_group(found.group);
         }
     }
 
@@ -193,30 +233,30 @@ impl Target {
         self.empty()
     }
 
-    /// Kills all of it at once, without asking. Blocks until nothing is left, or nothing more went in [`PATIENCE`].
+    /// Kills all of it at once, without asking. Blocks until nothing is left, or nothing more went in [`PATIENCE`], or it
+    /// took too long.
     pub fn kill(&self) -> Ended {
         let mut tally = Tally::default();
         let mut least = usize::MAX;
-        let mut over = Instant::now() + PATIENCE;
+        let start = Instant::now();
+        let mut over = start + PATIENCE;
+        let mut survivors = Vec::new();
         while !self.kill_once(&mut tally) {
-            let survivors = self.members();
-            if survivors.len() < least {
-                least = survivors.len();
-                over = Instant::now() + PATIENCE;
-            } else if Instant::now() > over {
-                let survivors = survivors.iter().take(NAMED).map(Leftover::of).collect();
-                return Ended {
-                    forced: false,
-                    leaked: tally.leaked,
-                    survivors,
-                };
+            let (left, now) = (self.members().len(), Instant::now());
+            if left < least {
+                least = left;
+                over = now + PATIENCE;
+            }
+            if now > over.min(start + LONGEST) {
+                survivors = self.remains();
+                break;
             }
             thread::sleep(PAUSE);
         }
         Ended {
             forced: false,
             leaked: tally.leaked,
-            survivors: Vec::new(),
+            survivors,
         }
     }
 }
@@ -230,15 +270,10 @@ pub async fn end(target: &Target, grace: Duration) -> Ended {
     if ended_itself && settle(target).await {
         return Ended::default();
     }
-    let killed = target.clone();
-    let killing = tokio::task::spawn_blocking(move || killed.kill());
-    let ended = match tokio::time::timeout(WAITED_FOR, killing).await {
-        Ok(ended) => ended.unwrap_or_default(),
-        Err(_) => Ended {
-            survivors: target.members().iter().take(NAMED).map(Leftover::of).collect(),
-            ..Ended::default()
-        },
-    };
+    let target = target.clone();
+    let ended = tokio::task::spawn_blocking(move || target.kill())
+        .await
+        .unwrap_or_default();
     Ended {
         forced: !ended_itself,
         ..ended
@@ -271,6 +306,16 @@ fn signal_group(root: Identity, signal: Signal) {
         Some(found) if found.group == root.pid => _ = killpg(root.pid, signal),
         Some(_) => _ = pidfd::send(root, signal),
         None => {}
+    }
+}
+
+/// Somebody in this group was seen a moment ago. Its number could be a stranger's only after as many forks as there are
+/// numbers.
+#[expect(clippy::disallowed_methods, reason = "part of the one kill path")]
+fn stop_group(group: Pid) {
+    // The kernel gives 0 and -1 for what can't be told; to kill(2) they mean other things.
+    if group.as_raw() > 1 {
+        let _ = killpg(group, Signal::SIGSTOP);
     }
 }
 
@@ -326,6 +371,9 @@ struct Walk<'a> {
     target: &'a Target,
     children: Children,
     seen: HashSet<Pid>,
+    /// One was listed and then was not there any more.
+    missed: bool,
+    over: Instant,
 }
 
 impl<'a> Walk<'a> {
@@ -334,7 +382,13 @@ impl<'a> Walk<'a> {
             target,
             children: Children::look(),
             seen: HashSet::new(),
+            missed: false,
+            over: Instant::now() + LOOK,
         }
+    }
+
+    fn late(&self) -> bool {
+        Instant::now() >= self.over
     }
 
     fn adopted(&mut self, visit: &mut impl FnMut(&Proc)) {
@@ -349,14 +403,20 @@ impl<'a> Walk<'a> {
     }
 
     /// The children of `parent` and everything below them. Each is read at the last moment before its visit, and
-    /// its children after it.
+    /// its children after it. The newest come first: of what forks as fast as it dies, these are the living.
     fn down(&mut self, children: Vec<Pid>, parent: Pid, visit: &mut impl FnMut(&Proc)) {
         let mut todo = vec![(children, parent)];
         while let Some((children, parent)) = todo.pop() {
-            for pid in children {
+            for pid in children.into_iter().rev() {
+                if self.late() {
+                    return;
+                }
                 if let Some(found) = self.read(pid, parent) {
                     visit(&found);
-                    todo.push((self.children.of(pid), pid));
+                    // Its children have lost it before it was gone.
+                    if !found.gone() {
+                        todo.push((self.children.of(pid), pid));
+                    }
                 }
             }
         }
@@ -366,18 +426,22 @@ impl<'a> Walk<'a> {
     fn read(&mut self, pid: Pid, parent: Pid) -> Option<Proc> {
         // Since its pid was listed, it may have lost its parent to the keeper; or the pid passed to a stranger.
         let ours = |found: &Proc| found.parent == parent || found.parent == self.target.keeper;
-        let found = procfs::stat(pid).filter(ours)?;
+        let found = procfs::stat(pid).filter(ours);
+        self.missed |= found.is_none();
+        let found = found?;
         (!self.target.baseline.contains(&found.id) && self.seen.insert(pid)).then_some(found)
     }
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use std::process::{Child, Command};
+    use std::io::Read;
+    use std::process::{Child, Command, Stdio};
 
+    use nix::sys::signal::Signal;
     use nix::unistd::Pid;
 
-    use super::{HashSet, Instant, PATIENCE, Target, procfs, thread};
+    use super::{HashSet, Identity, Instant, PATIENCE, Proc, Target, pidfd, procfs, thread};
 
     #[expect(clippy::disallowed_methods, reason = "a test needs something to end")]
     fn sleepers() -> (Child, Target) {
@@ -406,6 +470,35 @@ mod tests {
         let ended = target.kill();
         assert_eq!((ended.leaked.total, ended.survivors.len()), (3, 0));
         child.wait().unwrap();
+    }
+
+    /// Who forks as fast as it dies is found dead only.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test needs something to end")]
+    fn what_is_found_dead_has_the_rest_of_its_group_stopped() {
+        let mut dead = Command::new("setsid")
+            .args(["sh", "-c", "sleep 100 >&2 & echo $!"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let root = procfs::stat(Pid::from_raw(dead.id().cast_signed())).unwrap().id;
+        let mut said = String::new();
+        dead.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+        let rest = procfs::stat(Pid::from_raw(said.trim().parse().unwrap())).unwrap().id;
+        let is = |id: Identity, so: fn(&Proc) -> bool| {
+            let over = Instant::now() + 12 * PATIENCE;
+            while !procfs::stat(id.pid).is_some_and(|found| found.id == id && so(&found)) {
+                assert!(Instant::now() < over, "{:?}", procfs::stat(id.pid));
+                thread::yield_now();
+            }
+        };
+        is(root, Proc::gone);
+        let target = Target::below(Pid::from_raw(i32::MAX), root);
+        assert!(target.members().is_empty());
+        assert!(target.freeze(&HashSet::new()).is_empty());
+        is(rest, Proc::stopped);
+        pidfd::send(rest, Signal::SIGKILL).unwrap();
+        dead.wait().unwrap();
     }
 
     #[test]

@@ -267,9 +267,25 @@ impl Process<'_> {
     /// What is left of it although it is gone itself. Its keeper kills that of a fresh process, and so knows what it was.
     async fn end_leftovers(&self) -> Option<Ended> {
         match self {
-            Process::Forked(child) if child.target.leftovers().is_empty() => None,
+            Process::Forked(child) if !child.target.root_is_gone() => None,
             Process::Forked(child) => Some(tree::end(&child.target, Duration::ZERO).await),
             Process::Spawned(spawned) => Some(spawned.kept.end(Duration::ZERO).await),
+        }
+    }
+
+    /// Ends what was too quick for everything else by ending all that is below its keeper. What waits in the kernel for
+    /// good would not go by that.
+    async fn end_all_below_the_keeper(&self) {
+        if let (Some(warm), false) = (self.warm(), self.target().is_stuck()) {
+            warm.kill();
+            let _ = timeout(PATIENCE, warm.cleared()).await;
+        }
+    }
+
+    fn warm(&self) -> Option<&Kept> {
+        match self {
+            Process::Forked(child) => child.warm,
+            Process::Spawned(_) => None,
         }
     }
 
@@ -558,11 +574,22 @@ impl Watched {
             self.leftovers.leaked.total += ended.leaked.total;
             self.leftovers.survivors = ended.survivors;
         }
+        self.end_cgroup().await;
         // Waiting for what can't be killed would wedge whoever waits.
-        if self.leftovers.survivors.is_empty() {
+        if process.target().root_is_gone() {
             self.end = process.status().await;
         }
-        self.end_cgroup().await;
+        if !self.leftovers.survivors.is_empty() {
+            self.end_survivors(process).await;
+        }
+    }
+
+    async fn end_survivors(&mut self, process: &Process<'_>) {
+        let before = process.target().remains();
+        process.end_all_below_the_keeper().await;
+        let after = process.target().remains();
+        self.leaked(before.into_iter().filter(|found| !after.contains(found)).collect());
+        self.leftovers.survivors = after;
     }
 
     /// The last look, and the surest kill: of what the walk may have missed.
@@ -570,9 +597,14 @@ impl Watched {
         let Some(cgroup) = self.cgroup.take() else { return };
         self.starved = cgroup.out_of_memory();
         let missed = spawn_blocking(move || cgroup.end()).await.unwrap_or_default();
-        self.leftovers.leaked.total += missed.len();
-        let room = NAMED.saturating_sub(self.leftovers.leaked.named.len());
-        self.leftovers.leaked.named.extend(missed.into_iter().take(room));
+        self.leaked(missed);
+    }
+
+    fn leaked(&mut self, found: Vec<Leftover>) {
+        let leaked = &mut self.leftovers.leaked;
+        leaked.total += found.len();
+        let room = NAMED.saturating_sub(leaked.named.len());
+        leaked.named.extend(found.into_iter().take(room));
     }
 
     fn over(self, stop: Option<Stop>, took: Duration) -> Ran {

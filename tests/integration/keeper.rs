@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use coatepec::process::Pid;
 use coatepec::process::keeper::{Exit, Word};
+use coatepec::process::procfs::{self, Children};
 use nix::sys::signal::Signal;
 
 use crate::process_support::{Mark, coatepec, outside, send, until};
@@ -125,6 +126,39 @@ fn the_words_come_in_order_and_say_what_was_left() {
         "{lines:?}"
     );
     assert!(child.wait().unwrap().success());
+}
+
+/// Who forks as fast as it dies leaves more dead than it can reap.
+#[tokio::test]
+async fn more_dead_than_it_can_reap_are_left_to_the_kernel_and_the_end_is_noticed_even_so() {
+    let mark = Mark::new();
+    let directory = tempfile::tempdir().unwrap();
+    let script = r#"until test -e stopped; do sleep 0.01; done
+        for link in $(seq 600); do (true &) done
+        touch dead; until test -e end; do sleep 0.01; done; exit 5"#;
+    let mut shell = below_a_shell(&mark, directory.path(), script);
+    let mut said = BufReader::new(shell.stdout.take().unwrap()).lines();
+    let started: Word = serde_json::from_str(&said.next().unwrap().unwrap()).unwrap();
+    let Word::Started(command) = started else {
+        panic!("{started:?}")
+    };
+    let keeper = procfs::stat(Pid::from_raw(command)).unwrap().parent;
+    let children = || Children::look().of(keeper).len();
+    send(keeper, Signal::SIGSTOP);
+    std::fs::write(directory.path().join("stopped"), "").unwrap();
+    until("all are dead", || {
+        directory.path().join("dead").exists() && children() > 600
+    })
+    .await;
+    send(keeper, Signal::SIGCONT);
+    until("none of them is left", || children() == 1).await;
+    std::fs::write(directory.path().join("end"), "").unwrap();
+    let said: Vec<Word> = said.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    assert!(
+        matches!(&said[..], [Word::Exited(Exit::Unknown), Word::Left(left)] if left.total == 0),
+        "{said:?}"
+    );
+    shell.wait().unwrap();
 }
 
 #[test]

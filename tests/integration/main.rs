@@ -5,6 +5,7 @@ mod beside_runs;
 mod boot;
 mod bounds;
 mod cgroups;
+mod chains;
 mod chaos;
 mod cli_doctor;
 mod cli_flaky;

@@ -267,7 +267,7 @@ async fn ending_a_run_ends_all_it_started_and_nothing_else() {
         "sleep 86406",
         "sleep 86407",
     ];
-    let runs = |sleep: &&str| target.leftovers().iter().any(|left| left.command == *sleep);
+    let runs = |sleep: &&str| target.remains().iter().any(|left| left.command == *sleep);
     until("everything runs", || sleeps.iter().all(runs)).await;
     until("one has stopped", || {
         target.members().iter().any(|found| found.stopped())
@@ -315,7 +315,7 @@ async fn what_a_finished_run_left_behind_is_ended_and_named() {
     worker.go();
     worker.hears("ready");
     until("the child has ended", || is_gone(worker.child)).await;
-    assert_eq!(target.leftovers().len(), 1);
+    assert_eq!(target.remains().len(), 1);
 
     let ended = tree::end(&target, GENEROUS).await;
 
@@ -324,7 +324,7 @@ async fn what_a_finished_run_left_behind_is_ended_and_named() {
         (ended.leaked.total, ended.leaked.named[0].command.as_str()),
         (1, "sleep 86403")
     );
-    assert_eq!(target.leftovers(), []);
+    assert_eq!(target.remains(), []);
 }
 
 #[tokio::test]
