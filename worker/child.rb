@@ -170,7 +170,7 @@ module Coatepec
 
     # Before anything of the app is loaded.
     def count_lines
-      Coatepec.load_part("line_coverage")
+      %w[line_coverage statements].each { |name| Coatepec.load_part(name) }
       LineCoverage.start(@request[:coverage])
     end
   end

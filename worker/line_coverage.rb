@@ -229,6 +229,7 @@ module Coatepec
         lines ||= stub(Coatepec.root + path)
         return { path: path } unless lines
 
+        lines = Statements.spread(Coatepec.root + path, lines)
         { path: path, loaded: loaded, executed: ranges(lines) { |count| count&.positive? },
           missed: ranges(lines) { |count| count&.zero? } }
       end

@@ -33,6 +33,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("worker/guard.rb", include_str!("../../worker/guard.rb")),
     ("worker/json.rb", include_str!("../../worker/json.rb")),
     ("worker/line_coverage.rb", include_str!("../../worker/line_coverage.rb")),
+    ("worker/statements.rb", include_str!("../../worker/statements.rb")),
     (
         "worker/memory_database.rb",
         include_str!("../../worker/memory_database.rb"),

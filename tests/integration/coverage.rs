@@ -104,6 +104,34 @@ fn of_changed_lines_it_is_told_which_ones_the_tests_of_either_framework_executed
     server.stop();
 }
 
+/// Ruby counts one line of each statement, and none of these.
+#[test]
+fn a_line_within_a_statement_counts_as_the_statement_does() {
+    let app = App::copy();
+    let code = |changed: &str| {
+        format!(
+            "class Folded\n  def call\n    [\n      1,\n      2{changed}\n    ].sum\n  end\n\n  def unused\n    puts(<<~TEXT)\n      one\n      two{changed}\n    TEXT\n  end\nend\n"
+        )
+    };
+    let path = "app/services/folded.rb";
+    app.write(path, code(""));
+    commit(&app);
+    app.write(path, code(" + 1"));
+    app.write(
+        "spec/folded_spec.rb",
+        "require 'rails_helper'\nRSpec.describe(Folded) { it('sums') { expect(Folded.new.call).to eq(4) } }\n",
+    );
+    let server = app.server();
+    let report = server.run_with(["spec/folded_spec.rb"], json!({"coverage": "lines"}));
+    let told = file(&report, path);
+    assert_eq!(
+        (&told["executed"], &told["not_executed"]),
+        (&json!(line(&app, path, "2 +")), &json!(line(&app, path, "two +"))),
+        "{report}"
+    );
+    server.stop();
+}
+
 #[test]
 fn of_files_that_are_named_all_lines_are_told() {
     let app = App::copy();

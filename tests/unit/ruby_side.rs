@@ -39,6 +39,11 @@ fn where_time_goes_is_counted_once_and_no_value_of_a_query_is_told() {
 }
 
 #[test]
+fn each_line_of_a_statement_counts_as_the_one_that_ruby_counts() {
+    passes("statements_test.rb");
+}
+
+#[test]
 fn no_value_place_or_name_of_an_app_is_too_odd_to_be_told() {
     passes("reading_test.rb");
 }
