@@ -106,7 +106,7 @@ module Coatepec
     Use = Struct.new(:times, :seconds)
 
     def initialize
-      @count = @cached = 0
+      @count = @cached = @failed = 0
       @seconds = 0.0
       @statements = {}
       @shapes = {}
@@ -115,7 +115,7 @@ module Coatepec
     def figures = { count: @count, seconds: @seconds }
 
     def total
-      { **figures, cached: @cached, statements: @statements.size, queries: queries }
+      { **figures, failed: @failed, cached: @cached, statements: @statements.size, queries: queries }
     end
 
     private
@@ -125,6 +125,7 @@ module Coatepec
       return @cached += 1 if payload[:cached]
 
       @count += 1
+      @failed += 1 if payload[:exception]
       @seconds += took
       use = statement(shape(payload)) or return
       use.times += 1
@@ -217,7 +218,7 @@ module Coatepec
     end
   end
 
-  # Objects that factories made, by the name of the factory.
+  # Objects that factories made, by the name of the factory. What raised made none, but took its time.
   class FactoryProfile
     include Timed
 
@@ -226,10 +227,10 @@ module Coatepec
     NAME = 100
     TOLD = 20
 
-    Use = Struct.new(:strategies, :seconds, :own)
+    Use = Struct.new(:strategies, :seconds, :own, :raised)
 
     def initialize
-      @count = 0
+      @count = @raised = 0
       @seconds = 0.0
       @uses = {}
     end
@@ -238,23 +239,24 @@ module Coatepec
 
     def total
       told = @uses.max_by(TOLD) { |_, use| use.own }
-      { **figures, names: @uses.size, by_name: told.map { |name, use| { name: name, **use.to_h } } }
+      { **figures, raised: @raised, names: @uses.size, by_name: told.map { |name, use| { name: name, **use.to_h } } }
     end
 
     private
 
     # What stands within another counts in its own name, and its time once.
     def note(payload, took, timing)
-      @count += 1
+      raised = payload[:exception]
+      raised ? @raised += 1 : @count += 1
       @seconds += took if stack.empty?
       use = use(payload[:name].to_s[0, NAME]) or return
-      use.strategies[payload[:strategy].to_s] += 1
+      raised ? use.raised += 1 : use.strategies[payload[:strategy].to_s] += 1
       use.own += took - timing.within
       use.seconds += took if stack.none? { |outer| outer.name == timing.name }
     end
 
     def use(name)
-      @uses[name] ||= Use.new(Hash.new(0), 0.0, 0.0) if @uses.size < NAMES || @uses.key?(name)
+      @uses[name] ||= Use.new(Hash.new(0), 0.0, 0.0, 0) if @uses.size < NAMES || @uses.key?(name)
     end
   end
 end

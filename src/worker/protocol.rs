@@ -498,6 +498,7 @@ pub struct ProfileTotal {
 pub struct SqlTotal {
     pub count: u64,
     pub seconds: f64,
+    pub failed: u64,
     pub cached: u64,
     pub statements: u64,
     pub queries: Vec<QueryUse>,
@@ -514,6 +515,7 @@ pub struct QueryUse {
 pub struct FactoryTotal {
     pub count: u64,
     pub seconds: f64,
+    pub raised: u64,
     pub names: u64,
     pub by_name: Vec<FactoryUse>,
 }
@@ -527,6 +529,13 @@ pub struct FactoryUse {
     pub seconds: f64,
     /// Without them.
     pub own: f64,
+    /// How often it raised and made nothing.
+    #[serde(default, skip_serializing_if = "none")]
+    pub raised: u64,
+}
+
+pub(crate) fn none(count: &u64) -> bool {
+    *count == 0
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]

@@ -8,6 +8,8 @@ const BODY: &str = r#"
     order = create(:line_item).order
     2.times { create(:line_item, order: order) }
     build(:widget)
+    create(:widget, name: nil) rescue nil
+    Widget.connection.execute("SELECT nonsense") rescue nil
     Widget.cache { 3.times { Widget.where("name = 'hunter2'").to_a } }
 "#;
 
@@ -49,6 +51,7 @@ fn a_profile_counts_queries_and_factories_of_both_frameworks_in_a_fork_and_in_a_
         let made = &profile["factories"];
         // Each line item has a widget of its own; the first one an order, too.
         wrong.equal(&what, made["count"].as_u64(), Some(8));
+        wrong.equal(&what, made["raised"].as_u64(), Some(1));
         wrong.equal(
             &what,
             uses(made),
@@ -56,6 +59,7 @@ fn a_profile_counts_queries_and_factories_of_both_frameworks_in_a_fork_and_in_a_
         );
         let sql = &profile["sql"];
         wrong.equal(&what, sql["cached"].as_u64(), Some(2));
+        wrong.equal(&what, sql["failed"].as_u64(), Some(1));
         wrong.check(sql["count"].as_u64() >= Some(8), || what.clone());
         wrong.check(
             has_text(sql, "WHERE (name = ?)") && !has_text(&report, "hunter2"),

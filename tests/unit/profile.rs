@@ -37,6 +37,7 @@ fn total(queries: usize) -> RunEvent {
         sql: Some(SqlTotal {
             count: 80,
             seconds: 1.0,
+            failed: 7,
             cached: 2,
             statements: 2,
             queries: (0..queries).map(query).collect(),
@@ -44,12 +45,14 @@ fn total(queries: usize) -> RunEvent {
         factories: Some(FactoryTotal {
             count: 3,
             seconds: 0.25,
+            raised: 4,
             names: 1,
             by_name: vec![FactoryUse {
                 name: "cart".to_owned(),
                 strategies: [("create".to_owned(), 2), ("build".to_owned(), 1)].into(),
                 seconds: 0.25,
                 own: 0.2,
+                raised: 4,
             }],
         }),
         gc: Some(GcTotal {
@@ -117,10 +120,10 @@ fn a_person_sees_where_the_time_went() {
     let text = shown(&told, Style::PLAIN);
     let expected = "\nslowest examples\n\
         \x20     0.500 s  does ./spec/a_spec.rb[1:1]  spec/a_spec.rb[1:1]  queries: 3 in 0.123 s\n\
-        \nqueries: 80 in 1.000 s, 2 statements; 2 more from the cache\n\
+        \nqueries: 80 in 1.000 s, 7 of them failed, 2 statements; 2 more from the cache\n\
         \x20     0.500 s      40×  SELECT a0 FROM a\n\
-        \nfactories: 3 objects in 0.250 s, 1 factory\n\
-        \x20     0.200 s  cart  (build 1, create 2; 0.250 s with what they need)\n\
+        \nfactories: 3 objects in 0.250 s, 4 more raised, 1 factory\n\
+        \x20     0.200 s  cart  (build 1, create 2, raised 4; 0.250 s with what they need)\n\
         \ngarbage collection: 3 runs (1 major) in 0.020 s, 1000 objects allocated\n";
     assert_eq!(text, expected);
     let nothing = Profile {

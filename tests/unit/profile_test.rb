@@ -76,10 +76,31 @@ class ProfileTest < Minitest::Test
     total = made.total
     assert_equal([5, 31.0, 2], total.values_at(:count, :seconds, :names))
     assert_equal(
-      [{ name: "customer", strategies: { "create" => 2, "build" => 1 }, seconds: 26.0, own: 26.0 },
-       { name: "order", strategies: { "build" => 1, "create" => 1 }, seconds: 15.0, own: 5.0 }],
+      [{ name: "customer", strategies: { "create" => 2, "build" => 1 }, seconds: 26.0, own: 26.0, raised: 0 },
+       { name: "order", strategies: { "build" => 1, "create" => 1 }, seconds: 15.0, own: 5.0, raised: 0 }],
       total[:by_name]
     )
+  end
+
+  # As Rails says that what it tells of has raised.
+  RAISED = { exception: ["ActiveRecord::RecordInvalid", "no"] }.freeze
+
+  def test_what_raised_made_nothing_and_took_its_time
+    made = Coatepec::FactoryProfile.new
+    timed(made, 1, name: :order, strategy: :create, **RAISED) { timed(made, 2, name: :customer, strategy: :create) }
+    assert_equal({ count: 1, seconds: 3.0, raised: 1, names: 2 }, made.total.except(:by_name))
+    assert_equal(
+      [{ name: "customer", strategies: { "create" => 1 }, seconds: 2.0, own: 2.0, raised: 0 },
+       { name: "order", strategies: {}, seconds: 3.0, own: 1.0, raised: 1 }],
+      made.total[:by_name]
+    )
+  end
+
+  def test_a_query_that_failed_was_asked
+    sql = Coatepec::SqlProfile.new
+    timed(sql, 1, sql: "SELECT 1")
+    timed(sql, 1, sql: "SELECT nonsense", **RAISED)
+    assert_equal([2, 1, 2.0], sql.total.values_at(:count, :failed, :seconds))
   end
 
   def test_queries_are_counted_by_their_shape_and_those_of_rails_and_its_cache_apart

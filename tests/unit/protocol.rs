@@ -540,11 +540,13 @@ fn a_run_tells_where_its_time_goes_if_it_is_asked() {
         strategies: [("build".to_owned(), 1), ("create".to_owned(), 1)].into(),
         seconds: 0.25,
         own: 0.25,
+        raised: 0,
     };
     let total = ProfileTotal {
         sql: Some(SqlTotal {
             count: 1,
             seconds: 0.25,
+            failed: 0,
             cached: 1,
             statements: 1,
             queries: vec![query],
@@ -552,6 +554,7 @@ fn a_run_tells_where_its_time_goes_if_it_is_asked() {
         factories: Some(FactoryTotal {
             count: 2,
             seconds: 0.25,
+            raised: 0,
             names: 1,
             by_name: vec![factory],
         }),

@@ -135,6 +135,7 @@ fn profile() -> impl Strategy<Value = Option<RunEvent>> {
             sql: Some(SqlTotal {
                 count: u64::MAX,
                 seconds: 1.0 / 7.0,
+                failed: u64::MAX,
                 cached: u64::MAX,
                 statements: u64::MAX,
                 queries,

@@ -39,12 +39,13 @@ fn cost(what: &str, Expense { count, seconds }: Expense) -> Option<String> {
 }
 
 fn queries(sql: &SqlProfile, style: Style) -> String {
-    let cached = match sql.cached {
-        0 => String::new(),
-        cached => format!("; {cached} more from the cache"),
-    };
+    let failed = if_any(sql.failed, |failed| format!(", {failed} of them failed"));
+    let cached = if_any(sql.cached, |cached| format!("; {cached} more from the cache"));
     let statements = counted(sql.statements, "statement", "statements");
-    let head = format!("queries: {} in {:.3} s, {statements}{cached}", sql.count, sql.seconds);
+    let head = format!(
+        "queries: {} in {:.3} s{failed}, {statements}{cached}",
+        sql.count, sql.seconds
+    );
     let told = sql.queries.iter();
     let lines = told.map(|query| {
         format!(
@@ -60,10 +61,13 @@ fn queries(sql: &SqlProfile, style: Style) -> String {
 fn factories(made: &FactoryProfile, style: Style) -> String {
     let objects = counted(made.count, "object", "objects");
     let names = counted(made.names, "factory", "factories");
-    let head = format!("factories: {objects} in {:.3} s, {names}", made.seconds);
+    let raised = if_any(made.raised, |raised| format!(", {raised} more raised"));
+    let head = format!("factories: {objects} in {:.3} s{raised}, {names}", made.seconds);
     let lines = made.by_name.iter().map(|factory| {
         let strategies = factory.strategies.iter();
-        let strategies: Vec<String> = strategies.map(|(name, count)| format!("{name} {count}")).collect();
+        let raised = Some(format!("raised {}", factory.raised)).filter(|_| factory.raised > 0);
+        let strategies = strategies.map(|(name, count)| format!("{name} {count}")).chain(raised);
+        let strategies: Vec<String> = strategies.collect();
         format!(
             "{}  {}  ({}; {:.3} s with what they need)",
             seconds(factory.own),
@@ -73,6 +77,10 @@ fn factories(made: &FactoryProfile, style: Style) -> String {
         )
     });
     part(&head, lines, style)
+}
+
+fn if_any(count: u64, text: impl Fn(u64) -> String) -> String {
+    if count == 0 { String::new() } else { text(count) }
 }
 
 fn collection(gc: GcProfile, style: Style) -> String {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::failure::rounded;
 use crate::run::log::RunLog;
 use crate::run::paths::{Paths, selector};
-use crate::worker::protocol::{Cost, ExampleFinished, Expense, FactoryUse, ProfileTotal, QueryUse};
+use crate::worker::protocol::{Cost, ExampleFinished, Expense, FactoryUse, ProfileTotal, QueryUse, none};
 
 /// Examples that are told.
 const SLOWEST: usize = 10;
@@ -40,8 +40,11 @@ pub struct SlowExample {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SqlProfile {
+    /// Those that failed included.
     pub count: u64,
     pub seconds: f64,
+    #[serde(default, skip_serializing_if = "none")]
+    pub failed: u64,
     /// Answered by the query cache; not among `count`.
     pub cached: u64,
     /// Different ones, apart from their values.
@@ -53,10 +56,13 @@ pub struct SqlProfile {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FactoryProfile {
-    /// Objects, those that others needed included.
+    /// Objects that were made, those that others needed included.
     pub count: u64,
     /// Each moment once.
     pub seconds: f64,
+    /// How often one raised and made nothing; its time is among `seconds`.
+    #[serde(default, skip_serializing_if = "none")]
+    pub raised: u64,
     /// Different factories.
     pub names: u64,
     /// At most 20, those that took longest by themselves first.
@@ -107,6 +113,7 @@ impl Profile {
             sql: total.sql.map(|sql| SqlProfile {
                 count: sql.count,
                 seconds: finely(sql.seconds),
+                failed: sql.failed,
                 cached: sql.cached,
                 statements: sql.statements,
                 queries: sql.queries.into_iter().map(query).collect(),
@@ -114,6 +121,7 @@ impl Profile {
             factories: total.factories.map(|factories| FactoryProfile {
                 count: factories.count,
                 seconds: finely(factories.seconds),
+                raised: factories.raised,
                 names: factories.names,
                 by_name: factories.by_name.into_iter().map(factory).collect(),
             }),
