@@ -24,17 +24,15 @@ module Coatepec
         kept, others = libraries.partition { |library| library.singleton_class.include?(ActiveSupport::Autoload) }
         kept.each { |library| load_kept(library) }
         @loaded = others.select { |library| attempt { library.eager_load! || true } }
+        @late = @waiting
+        @waiting = nil
       end
 
       # What need not be loaded again, of `config.eager_load_namespaces`: TZInfo would read all of its zones once more.
       def loaded = @loaded || []
 
       # Once the app's classes can be found.
-      def catch_up
-        waiting = @waiting
-        @waiting = nil
-        waiting.each(&:call)
-      end
+      def catch_up = @late.each(&:call)
 
       def wait(&block)
         @waiting ? @waiting << block : yield

@@ -17,7 +17,7 @@ module Coatepec
           load_app(File.expand_path(environment, @root))
           # An app of which nobody saw the beginning: it is there as a whole.
           pause(whole: true)
-          eager_load unless @lazy
+          eager_load unless @eager_load_error
         end
         Tables.remember_what_classes_saw
       end
@@ -81,10 +81,9 @@ module Coatepec
                     class_traces: read)
       end
 
-      attr_reader :eager_load_error
-
-      # Whether classes are left to whoever needs one, since not all can be loaded.
-      attr_accessor :lazy
+      # Why not all classes can be loaded. Who knows it from the start leaves each to whoever needs it: half of a class,
+      # loaded again, is none that a fresh process has.
+      attr_accessor :eager_load_error
 
       # Those of the app, and those that were there when it was forked, and are not in it.
       def threads

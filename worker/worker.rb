@@ -54,7 +54,7 @@ module Coatepec
         nil
       else
         @wire.close
-        Boot.lazy = fields.fetch(:lazy)
+        Boot.eager_load_error = fields[:eager_load_error]
         App.new(*ios)
       end
     rescue SystemCallError => e

@@ -708,26 +708,25 @@ async fn whole_app(
     setup: &Setup,
     mut cut: Pin<&mut impl Future<Output = Cut>>,
 ) -> std::result::Result<App, Unbooted> {
-    let app = fork_app(worker, setup, false, cut.as_mut()).await?;
-    if app.ready.eager_load_error.is_none() {
+    let app = fork_app(worker, setup, None, cut.as_mut()).await?;
+    let Some(error) = app.ready.eager_load_error.clone() else {
         return Ok(app);
-    }
-    let first = app.ready.clone();
+    };
+    // What the classes read is known from this one.
+    let inputs = app.ready.inputs.clone();
     app::release(Arc::new(app)).await;
-    let mut lazy = fork_app(worker, setup, true, cut).await?;
-    // What the classes read is known from the first one.
-    lazy.ready.inputs = first.inputs;
-    lazy.ready.eager_load_error = first.eager_load_error;
+    let mut lazy = fork_app(worker, setup, Some(error), cut).await?;
+    lazy.ready.inputs = inputs;
     Ok(lazy)
 }
 
 async fn fork_app(
     worker: &Arc<Worker>,
     setup: &Setup,
-    lazy: bool,
+    eager_load_error: Option<Failure>,
     cut: Pin<&mut impl Future<Output = Cut>>,
 ) -> std::result::Result<App, Unbooted> {
-    let (pid, pipes) = worker.fork_app(lazy).await?;
+    let (pid, pipes) = worker.fork_app(eager_load_error).await?;
     tokio::select! {
         app = App::load(worker, pid, pipes, setup.boot_limit()) => app.map_err(Unbooted::Broken),
         cut = cut => {

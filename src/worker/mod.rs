@@ -140,9 +140,9 @@ impl Worker {
     }
 
     /// Forks the app, which begins to load the rest of it.
-    pub async fn fork_app(&self, lazy: bool) -> Result<(i32, Pipes), Broken> {
+    pub async fn fork_app(&self, eager_load_error: Option<Failure>) -> Result<(i32, Pipes), Broken> {
         let (fds, pipes) = Pipes::new().map_err(|error| Broken::ours(&error.to_string()))?;
-        match self.ask(REPLY, &Ask::App { lazy }, &fds.borrow()).await {
+        match self.ask(REPLY, &Ask::App { eager_load_error }, &fds.borrow()).await {
             Ok(Ok(Told::Forked { pid })) => Ok((pid, pipes)),
             Ok(Ok(Told::Refused { reason })) => Err(Broken::ours(&reason)),
             Ok(Ok(other)) => Err(self.died(&format!("an unexpected answer: {other:?}")).await),

@@ -24,8 +24,8 @@ pub enum Ask {
     /// Worker: fork one that loads the rest; brings its socket, stdout and stderr. Answered by `forked` or `refused`; it
     /// then says `ready` or `load_failed` on its own socket.
     App {
-        /// Leave each class to whoever needs it.
-        lazy: bool,
+        /// Why not all classes can be loaded: then it loads none.
+        eager_load_error: Option<Failure>,
     },
     /// App: fork a zygote; brings its socket, stdout and stderr. Answered by `forked` or `refused`; the zygote
     /// then says `loaded` or `load_failed` on its own socket.
@@ -284,7 +284,7 @@ pub struct Listing {
 }
 
 /// An exception as data (worker/failure.rb). Texts are clipped there.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 pub struct Failure {
     pub class: String,
     pub message: String,
@@ -299,7 +299,7 @@ pub struct Failure {
     pub parts: Vec<Failure>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Location {
     pub file: String,
     pub line: u32,

@@ -785,7 +785,7 @@ fn asked() -> Vec<(&'static str, Vec<Question>)> {
         ("boot_failed", vec![(1, 0, boot())]),
         ("ping", vec![(2, 0, Ask::Ping {})]),
         ("facts", vec![(3, 0, Ask::Facts { gems })]),
-        ("app", vec![(5, 3, Ask::App { lazy: false })]),
+        ("app", vec![(5, 3, Ask::App { eager_load_error: None })]),
         ("zygote", vec![(6, 3, zygote)]),
         ("reader", vec![(9, 3, Ask::Reader {})]),
         ("read_failed", vec![(1, 0, read("weather", json!({})))]),

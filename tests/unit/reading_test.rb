@@ -15,8 +15,6 @@ module Coatepec
     def self.installed?(path) = !path.start_with?(Coatepec.root)
 
     def self.eager_load_error = nil
-
-    def self.lazy = false
   end
 end
 

@@ -11,7 +11,7 @@ module Coatepec
         # Once for each reader: a file that changes makes a new one.
         # @return [Array<Hash>] file and reason
         def files
-          @files ||= Boot.eager_load_error || Boot.lazy ? load_rest : []
+          @files ||= Boot.eager_load_error ? load_rest : []
         end
 
         # Calls the block, which loads the last of these files. What keeps a file from being loaded is told as it was at
