@@ -25,6 +25,7 @@ mod floods;
 mod freshness;
 mod given_up;
 mod guards;
+mod half_way;
 mod keeper;
 mod keeper_lost;
 mod lifetime;
