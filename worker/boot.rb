@@ -142,6 +142,7 @@ module Coatepec
         @hold = nil
         @kept = kept(whole)
         @loaders = loaders
+        @loaded_before = $LOADED_FEATURES.dup
         Tables.keep_what_the_boot_saw
         @threads = [Guard.threads, Guard.native]
         Traces.pause(:classes) { hold.call }
@@ -182,7 +183,8 @@ module Coatepec
 
       # What was loaded along with the classes.
       def app_features
-        (outside_gems($LOADED_FEATURES) - @kept[:features]).reject { |path| below?(path, reload_dirs) }
+        dirs = reload_dirs
+        outside_gems($LOADED_FEATURES - @loaded_before).reject { |path| below?(path, dirs) }
       end
 
       # Where code is that Zeitwerk finds by its name, and of which the worker has the list. That of the app's classes
