@@ -172,7 +172,19 @@ module Coatepec
       listener = MinitestListener.new(@records, @catalogue, @request)
       @reporter.reporters.unshift(listener)
       run_all
+      tell_who_left_out(@selection.tests.reject { |test| listener.heard?(test) }) unless @quit
       @reporter.passed? ? 0 : 1
+    end
+
+    # A class may be run in a way of its own.
+    def tell_who_left_out(tests)
+      tests.group_by(&:klass).each do |klass, left|
+        path, line = klass.method(:run).source_location
+        next unless path&.start_with?(Coatepec.root)
+
+        place = "#{path.delete_prefix(Coatepec.root)}:#{line}"
+        @records.emit("message", text: "#{left.first.label} has a `run` of its own, in #{place}, which left them out")
+      end
     end
 
     def run_all
@@ -225,16 +237,21 @@ module Coatepec
       @fail_fast = request[:fail_fast]
       @coverage = LineCoverage if request[:coverage]
       @passed = true
+      @heard = {}.compare_by_identity
     end
 
     def passed? = @passed
+
+    def heard?(test) = @heard.key?(test)
 
     # The first of several reporters is asked where they print to.
     def io = @io ||= File.open(File::NULL, "w")
 
     def prerecord(klass, name)
       @klass = klass
-      @coverage&.entering(@catalogue.test(klass, name).file)
+      test = @catalogue.test(klass, name)
+      @heard[test] = true
+      @coverage&.entering(test.file)
       @since = Coatepec.clock
       @records.emit("example_started", **identity(name))
     end

@@ -215,7 +215,9 @@ fn crashed(log: &RunLog, signal: i32) -> String {
 fn stopped(log: &RunLog) -> String {
     let not_run = log.not_run();
     if log.finished.is_some_and(|finish| !finish.quit) && log.unfinished().next().is_none() {
-        return format!("the test framework came to its end, and {not_run} of the selected examples never ran");
+        let why = log.messages.last().map(|text| format!(": {}", text.trim()));
+        let why = why.unwrap_or_default();
+        return format!("the test framework came to its end, and {not_run} of the selected examples never ran{why}");
     }
     format!(
         "the test framework was stopped before its end{}; {} not run",

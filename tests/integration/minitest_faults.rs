@@ -289,7 +289,7 @@ const TRICKS: &[(&str, &str, &str)] = &[
     (
         "def test_x = nil; def self.run_one_method(*) = nil; def self.run(*) = nil; def self.run_suite(*) = nil",
         "incomplete",
-        "never ran",
+        "never ran: TrickTest has a `run` of its own, in test/",
     ),
     (
         "def test_x = raise(Interrupt); def test_y = nil",
