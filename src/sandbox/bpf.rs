@@ -56,16 +56,8 @@ fn is_answer(step: &sock_filter) -> bool {
 /// Asks whoever listens: about each internet socket that is to be made, each connection, and each datagram that names
 /// where it goes. What a socket sends after that goes unasked, at full speed.
 pub(super) fn asking_about_the_network() -> BpfProgram {
-    // Another door to the same calls.
-    let unknown = || answer(libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned());
     let inet = [libc::AF_INET, libc::AF_INET6].map(libc::c_int::cast_unsigned);
-    vec![
-        load(ARCHITECTURE),
-        jump(libc::BPF_JEQ, NATIVE, 1, 0),
-        unknown(),
-        load(NUMBER),
-        jump(libc::BPF_JGE, X32, 0, 1),
-        unknown(),
+    by_number(&[
         jump(libc::BPF_JEQ, libc::SYS_connect as u32, 10, 0),
         jump(libc::BPF_JEQ, libc::SYS_sendto as u32, 4, 0),
         jump(libc::BPF_JEQ, libc::SYS_socket as u32, 0, 7),
@@ -80,23 +72,30 @@ pub(super) fn asking_about_the_network() -> BpfProgram {
         jump(libc::BPF_JEQ, 0, 0, 1),
         answer(libc::SECCOMP_RET_ALLOW),
         answer(libc::SECCOMP_RET_USER_NOTIF),
-    ]
+    ])
 }
 
 /// Asks whoever listens about each connection.
 pub(super) fn asking_about_connections() -> BpfProgram {
+    by_number(&[
+        jump(libc::BPF_JEQ, libc::SYS_connect as u32, 1, 0),
+        answer(libc::SECCOMP_RET_ALLOW),
+        answer(libc::SECCOMP_RET_USER_NOTIF),
+    ])
+}
+
+/// What judges the number of a call. There are other doors to the same calls, with numbers of their own: closed.
+fn by_number(rest: &[sock_filter]) -> BpfProgram {
     let unknown = || answer(libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned());
-    vec![
+    let door = [
         load(ARCHITECTURE),
         jump(libc::BPF_JEQ, NATIVE, 1, 0),
         unknown(),
         load(NUMBER),
         jump(libc::BPF_JGE, X32, 0, 1),
         unknown(),
-        jump(libc::BPF_JEQ, libc::SYS_connect as u32, 1, 0),
-        answer(libc::SECCOMP_RET_ALLOW),
-        answer(libc::SECCOMP_RET_USER_NOTIF),
-    ]
+    ];
+    [&door, rest].concat()
 }
 
 /// Where the lower half of an argument is, on a machine that puts it first.

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::support::{App, Deviations, Server, Setup, eventually, has_text};
+use crate::support::{self, App, Deviations, Server, Setup, eventually, has_text};
 
 /// What a change costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -603,19 +603,9 @@ fn try_out(wrong: &mut Deviations, app: &App, server: &Server, case: &Case) {
     });
 }
 
-/// What the expression is in an example of a run, with its report.
+/// What the expression is in an example of a fork, with the report.
 fn see(app: &App, server: &Server, expression: &str) -> (String, Value) {
-    let text = format!(
-        "require 'rails_helper'\nRSpec.describe('probe') {{ it('tells') {{ print 'saw <', ({expression}), '>' }} }}\n"
-    );
-    app.write("spec/probe_spec.rb", text);
-    let report = server.run_with(
-        ["spec/probe_spec.rb"],
-        json!({"include_stdout": "always", "fork": "always"}),
-    );
-    let said = report["stdout"]["text"].as_str().unwrap_or_default();
-    let seen = said.split_once("saw <").and_then(|(_, rest)| rest.rsplit_once('>'));
-    (seen.map_or("(nothing)", |(seen, _)| seen).to_owned(), report)
+    support::see_with(app, server, expression, json!({"fork": "always"}))
 }
 
 fn effect(before: &Value, after: &Value) -> Effect {

@@ -1,21 +1,9 @@
 //! The worker waits half-way through the boot, and forks of it go on from there. Nothing of that shows: neither in what
 //! the app's code meets, nor in what is noticed of a change.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::support::{App, Deviations, Server, has_text};
-
-/// What an expression is in an example of a run, with the report.
-fn see(app: &App, server: &Server, expression: &str) -> (String, Value) {
-    let text = format!(
-        "require 'rails_helper'\nRSpec.describe('x') {{ it('tells') {{ print 'saw <', ({expression}), '>' }} }}\n"
-    );
-    app.write("spec/probe_spec.rb", text);
-    let report = server.run_with(["spec/probe_spec.rb"], json!({"include_stdout": "always"}));
-    let said = report["stdout"]["text"].as_str().unwrap_or_default();
-    let seen = said.split_once("saw <").and_then(|(_, rest)| rest.rsplit_once('>'));
-    (seen.map_or("(nothing)", |(seen, _)| seen).to_owned(), report)
-}
+use crate::support::{App, Deviations, has_text, see};
 
 /// Rails' own hooks ask for classes of the app by their names, the app's hooks may do it by themselves.
 #[test]

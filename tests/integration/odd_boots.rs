@@ -5,21 +5,9 @@ use std::net::{Ipv4Addr, TcpListener};
 
 use serde_json::{Value, json};
 
-use crate::support::{App, Deviations, Server, Setup, eventually, has_text};
+use crate::support::{App, Deviations, Setup, eventually, has_text, see};
 
 const SPEC: &str = "spec/services/price_list_spec.rb";
-
-/// What an expression is in an example of a run, with the report.
-fn see(app: &App, server: &Server, expression: &str) -> (String, Value) {
-    let text = format!(
-        "require 'rails_helper'\nRSpec.describe('x') {{ it('tells') {{ print 'saw <', ({expression}), '>' }} }}\n"
-    );
-    app.write("spec/probe_spec.rb", text);
-    let report = server.run_with(["spec/probe_spec.rb"], json!({"include_stdout": "always"}));
-    let said = report["stdout"]["text"].as_str().unwrap_or_default();
-    let seen = said.split_once("saw <").and_then(|(_, rest)| rest.rsplit_once('>'));
-    (seen.map_or("(nothing)", |(seen, _)| seen).to_owned(), report)
-}
 
 fn listen(port: u16) -> std::io::Result<TcpListener> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port))

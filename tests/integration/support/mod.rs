@@ -31,6 +31,26 @@ pub(crate) use server::{Pending, Server, Setup};
 
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+
+/// What an expression is in an example of a run, with the report.
+pub(crate) fn see(app: &App, server: &Server, expression: &str) -> (String, Value) {
+    see_with(app, server, expression, json!({}))
+}
+
+/// The same of a run with more arguments.
+pub(crate) fn see_with(app: &App, server: &Server, expression: &str, mut arguments: Value) -> (String, Value) {
+    let text = format!(
+        "require 'rails_helper'\nRSpec.describe('probe') {{ it('tells') {{ print 'saw <', ({expression}), '>' }} }}\n"
+    );
+    app.write("spec/probe_spec.rb", text);
+    arguments["include_stdout"] = json!("always");
+    let report = server.run_with(["spec/probe_spec.rb"], arguments);
+    let said = report["stdout"]["text"].as_str().unwrap_or_default();
+    let seen = said.split_once("saw <").and_then(|(_, rest)| rest.rsplit_once('>'));
+    (seen.map_or("(nothing)", |(seen, _)| seen).to_owned(), report)
+}
+
 /// How long anything that has to happen may take.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
