@@ -69,6 +69,8 @@ pub struct Prepared {
     pub trigger: Option<String>,
     /// What was not waited for, since the files had changed meanwhile.
     outrun: u32,
+    /// A worker was lost while the app was loaded: once that need not be the app's doing.
+    lost: bool,
 }
 
 /// Why there is no warm tree.
@@ -576,7 +578,8 @@ impl Warm {
                 Ok(())
             }
             // It is wedged: stopped, or spinning in something that the boot left running.
-            Err(Unbooted::Broken(_)) if !worker.alive().await => {
+            Err(Unbooted::Broken(_)) if !prepared.lost && !worker.alive().await => {
+                prepared.lost = true;
                 self.gone = Some("rebooted: the worker did not answer".to_owned());
                 drop(worker);
                 self.retire().await;

@@ -187,6 +187,22 @@ fn whatever_ends_the_wait_of_the_worker_costs_a_boot_and_no_more() {
     server.stop();
 }
 
+#[test]
+fn an_app_that_kills_the_worker_each_time_is_given_up() {
+    let app = App::copy();
+    app.write(
+        "config/initializers/kills.rb",
+        "Rails.application.config.after_initialize { Process.kill(:KILL, Process.ppid); sleep }\n",
+    );
+    let server = app.server();
+    let (_, report) = see(&app, &server, "1");
+    assert_eq!(report["outcome"], "boot_failed", "{report}");
+    assert_eq!(report["error"]["class"], "AppDied", "{report}");
+    app.remove("config/initializers/kills.rb");
+    assert_eq!(see(&app, &server, "1").0, "1");
+    server.stop();
+}
+
 /// One that needs what only the test helper has fails when all are loaded, and has done half of its work by then.
 #[test]
 fn no_class_is_loaded_on_top_of_its_half() {
