@@ -1450,7 +1450,7 @@ const DETOURS: &[Case] = &[
         change: |app| {
             app.write("data/timeout.txt", "1234");
         },
-        effect: Effect::Reboot,
+        effect: Effect::Reload,
         trigger: "data/timeout.txt",
     },
     Case {
