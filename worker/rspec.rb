@@ -87,7 +87,7 @@ module Coatepec
     # Paths begin with "./" and values stand behind their option: nothing a caller names can become an option.
     def arguments
       arguments = ["--format", Silent.name, "--no-color"]
-      arguments.push("--seed", @request[:seed].to_s) if @request[:seed]
+      arguments.push("--seed", @request[:seed].to_s) if @request[:seed] && !@request[:keep_order]
       arguments.push("--fail-fast") if @request[:fail_fast]
       arguments.push("--example", @request[:example]) if @request[:example]
       arguments + @request.fetch(:arguments)
@@ -120,12 +120,20 @@ module Coatepec
     # As `Runner#setup`, which has no place to count what was loaded before the filters are applied.
     def load_files
       @runner.configure(@err, @out)
+      keep_order if @request[:keep_order] && @request[:seed]
       only_named_files
       exclude
       config.load_spec_files unless world.wants_to_quit
     ensure
       @loaded = world.all_example_groups.sum { |group| group.examples.size }
       world.announce_filters
+    end
+
+    # RSpec's own way to be given a seed makes the order random.
+    def keep_order
+      { :@seed => @request.fetch(:seed), :@seed_forced => true }.each do |name, value|
+        config.ordering_manager.instance_variable_set(name, value)
+      end
     end
 
     # A pattern in .rspec makes RSpec look for more.

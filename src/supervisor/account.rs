@@ -281,7 +281,8 @@ fn command(call: &Checked, seed: Option<u32>, known_as: &[KnownAs]) -> String {
         selectors: &call.selection.selectors,
         example: call.arguments.example.as_deref(),
         known_as,
-        seed: call.arguments.seed.or(seed),
+        // In an order that is not random, RSpec itself takes no seed.
+        seed: call.arguments.seed.filter(|_| !call.arguments.keep_order).or(seed),
         fail_fast: call.arguments.fail_fast == Some(true),
     };
     match call.setup.framework {

@@ -41,6 +41,8 @@ pub struct RunArguments {
     pub told: bool,
     /// A question of its own, and no run that `@last` and `@failed` stand for later.
     pub aside: bool,
+    /// The order is the project's, also with a `seed`: a round is to be run again as it was.
+    pub keep_order: bool,
     /// Files to load beside those of the selectors (Minitest): its order depends on what is loaded.
     pub beside: Vec<String>,
 }

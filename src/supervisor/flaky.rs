@@ -324,6 +324,7 @@ impl Again<'_> {
     fn arguments(&self, trial: &Trial) -> RunArguments {
         let whole = RunArguments {
             seed: trial.seed,
+            keep_order: true,
             ..self.check.run.clone()
         };
         let Some(before) = &trial.before else { return whole };

@@ -123,6 +123,7 @@ pub(super) fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunReques
         seed,
         fail_fast,
         profile,
+        keep_order,
         ..
     } = call.arguments.clone();
     RunRequest {
@@ -150,6 +151,7 @@ pub(super) fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunReques
         notice_refusals: call.setup.config.sandbox.mode != SandboxMode::Off,
         ask_tables: false,
         read_only: false,
+        keep_order,
     }
 }
 

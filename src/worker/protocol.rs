@@ -96,6 +96,9 @@ pub struct RunRequest {
     /// Whether databases shall take nothing but questions.
     #[serde(skip_serializing_if = "is_false")]
     pub read_only: bool,
+    /// Whether the order is the project's, also with a seed.
+    #[serde(skip_serializing_if = "is_false")]
+    pub keep_order: bool,
 }
 
 fn is_false(flag: &bool) -> bool {

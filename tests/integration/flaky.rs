@@ -77,6 +77,37 @@ fn rounds_that_fail_outside_of_their_examples_are_told() {
     server.stop();
 }
 
+/// As it is by default: no seed makes it another one.
+#[test]
+fn what_fails_in_the_order_of_the_files_is_explained_by_it() {
+    let app = App::copy();
+    let write = |name: &str, body: &str| {
+        let text = format!("RSpec.describe('{name}') {{ it('a') {{ {body} }}; it('b') {{ }} }}\n");
+        app.write(&format!("spec/order/{name}_spec.rb"), text);
+    };
+    write("a_polluter", "$polluted = 1");
+    write("b_bystander", "nil");
+    write("c_second", "$polluted &&= 2");
+    write("d_victim", "expect($polluted).not_to eq(2)");
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    for _ in 0..4 {
+        let report = checked(&server, "spec/order", json!({"bisect": true, "rounds": 3}));
+        wrong.equal("outcome", &report["outcome"], "consistently_failing");
+        let bisect = &report["bisect"];
+        wrong.equal("cause", &bisect["cause"], "order");
+        wrong.equal("complete", &bisect["complete"], true);
+        let minimal = ["a_polluter", "c_second", "d_victim"].map(|name| format!("spec/order/{name}_spec.rb[1:1]"));
+        wrong.equal("minimal", &bisect["minimal"], &json!(minimal));
+        let command = bisect["command"].as_str().unwrap_or_default();
+        wrong.check(!command.contains("--seed") && command.contains("d_victim"), || {
+            report.to_string()
+        });
+    }
+    wrong.none();
+    server.stop();
+}
+
 /// Fails without the setter, which is not always before it.
 const NEEDS: &str = "SET = []
 4.times { |number| define_method(\"test_fill_#{number}\") { pass } }

@@ -769,6 +769,7 @@ fn asked() -> Vec<(&'static str, Vec<Question>)> {
             notice_refusals: true,
             ask_tables: true,
             read_only: false,
+            keep_order: false,
         })
     };
     let zygote = Ask::Zygote {
