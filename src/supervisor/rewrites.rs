@@ -10,6 +10,9 @@ use std::time::Duration;
 /// the next.
 const LOADS: u32 = 5;
 
+/// The same if they do: the first one may have made a file that stays as it is.
+const WRITES: u32 = 2;
+
 /// How long nobody may have saved it before the last of these loads.
 pub const QUIET: Duration = Duration::from_secs(30);
 
@@ -56,7 +59,7 @@ impl Rewrites {
             })
             .collect();
         for (path, times) in &mut self.0 {
-            if written.contains(path) || *times >= KNOWN {
+            if (*times >= WRITES && written.contains(path)) || *times >= KNOWN {
                 *times = KNOWN;
             } else if *times >= LOADS {
                 *times = if quiet(path) { KNOWN } else { LOADS };
