@@ -1,6 +1,6 @@
 //! What `coatepec run` decides: exit codes, and which specs a save concerns; and what is wrong with a command line.
 
-use coatepec::cli::run::exit::exit_code;
+use coatepec::cli::run::exit::{exit_code, exit_code_of_all};
 use coatepec::cli::{definition, usage};
 use coatepec::error::Kind;
 use coatepec::project::Rules;
@@ -268,5 +268,20 @@ fn what_is_wrong_with_the_command_line_is_an_error_like_all_others() {
         let words = ["coatepec".to_owned(), asked.to_owned()];
         let shown = definition().try_get_matches_from(&words).unwrap_err();
         assert!(usage::error(&shown, &words).is_none(), "{asked}");
+    }
+}
+
+/// `--example` of an app with both frameworks means a test of one of them.
+#[test]
+fn of_several_runs_the_one_that_tested_something_counts() {
+    for (outcomes, code) in [
+        (&[Outcome::Failed, Outcome::NoExamples][..], 1),
+        (&[Outcome::NoExamples, Outcome::Passed], 0),
+        (&[Outcome::NoExamples, Outcome::NoExamples], 3),
+        (&[Outcome::Passed, Outcome::Failed], 1),
+        (&[Outcome::Crashed, Outcome::Failed], 4),
+        (&[Outcome::Passed], 0),
+    ] {
+        assert_eq!(exit_code_of_all(outcomes.iter().copied()), code, "{outcomes:?}");
     }
 }

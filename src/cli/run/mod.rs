@@ -28,7 +28,7 @@ use told::Told;
 /// Exit codes: 0 passed; 1 something failed; 2 the call was wrong; 3 nothing was tested; 4 the run did not come to its end
 /// (timed out, crashed, …); 5 the app or the tests could not be loaded; 70 something of Coatepec broke; 75 busy, try
 /// again; 130 stopped by Ctrl-C. A run is one framework's: where nothing is named and there are tests of both, one runs
-/// after the other, --json tells an object per line, and the highest code counts.
+/// after the other, --json tells an object per line, and the highest code counts, but for a 3 of one of them.
 #[derive(Debug, clap::Args)]
 pub(super) struct Run {
     /// Files, directories, `file:LINE(:LINE)`, `file[ID,ID]` or `file#NAME` [default: all tests of the app]
@@ -155,7 +155,7 @@ fn unwritable(file: &Path, error: std::io::Error) -> Error {
 }
 
 impl Job<'_> {
-    /// One run after the other. The worst of their exit codes: the highest.
+    /// One run after the other.
     async fn each(&self, parts: &[Vec<String>]) -> Result<u8> {
         if let Some(file) = &self.arguments.junit {
             check(file).map_err(|error| unwritable(file, error))?;
@@ -166,13 +166,7 @@ impl Job<'_> {
         if let Some(file) = self.arguments.junit.as_ref().filter(|_| !reports.is_empty()) {
             std::fs::write(file, junit::junit(&reports)).map_err(|error| unwritable(file, error))?;
         }
-        done.map(|()| {
-            reports
-                .iter()
-                .map(|report| exit::exit_code(report.outcome))
-                .max()
-                .unwrap_or(0)
-        })
+        done.map(|()| exit::exit_code_of_all(reports.iter().map(|report| report.outcome)))
     }
 
     async fn all(&self, parts: &[Vec<String>], reports: &mut Vec<Report>) -> Result<()> {
