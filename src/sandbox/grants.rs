@@ -24,7 +24,8 @@ pub trait Tree {
 pub fn paths(grants: &[Grant], tree: &impl Tree) -> Vec<PathBuf> {
     let granted = grants.iter().flat_map(|grant| {
         let except: Vec<PathBuf> = grant.except.iter().flat_map(|path| named(path, tree)).collect();
-        let granted = named(&grant.path, tree).into_iter();
+        let inside = |path: &PathBuf| grant.within.as_ref().is_none_or(|top| path.starts_with(top));
+        let granted = named(&grant.path, tree).into_iter().filter(inside);
         granted
             .flat_map(move |path| beside(path, &except, tree))
             .collect::<Vec<_>>()

@@ -66,6 +66,9 @@ pub struct Grant {
     /// Not granted, as far as it is beneath the place. The kernel knows no exceptions: what is beside them when the process
     /// starts is granted one by one, and nothing can be made beside them later.
     pub except: Vec<PathBuf>,
+    /// Where it must lie in truth: a symbolic link may have been put there by a test.
+    #[serde(default)]
+    pub within: Option<PathBuf>,
 }
 
 /// What is taken of the kernel's surface.

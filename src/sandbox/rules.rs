@@ -44,7 +44,7 @@ pub const PROTECTED: &[&str] = &[
 ];
 
 /// What no test reads, below the home: keys, tokens, keyrings, browser profiles, histories of shells.
-const SECRETS: [&str; 47] = [
+const SECRETS: [&str; 66] = [
     ".ssh",
     ".gnupg",
     ".aws",
@@ -92,6 +92,25 @@ const SECRETS: [&str; 47] = [
     ".config/github-copilot",
     ".config/heroku",
     ".config/stripe",
+    ".local/share/opencode",
+    ".cursor",
+    ".copilot",
+    ".local/share/atuin",
+    ".zsh_sessions",
+    ".histfile",
+    ".irb_history",
+    ".python_history",
+    ".psql_history",
+    ".config/microsoft-edge",
+    ".config/vivaldi",
+    ".thunderbird",
+    ".pgpass",
+    ".config/hcloud",
+    ".fly",
+    ".composer/auth.json",
+    ".m2/settings.xml",
+    ".terraformrc",
+    ".config/sops",
 ];
 
 /// What tools of tests keep below the home. What is not there can't be made.
@@ -256,11 +275,13 @@ pub fn policy(sandbox: &Sandbox, place: &Place) -> Policy {
 
 fn files(sandbox: &Sandbox, place: &Place) -> Files {
     let deny = place.resolve_all(&sandbox.deny);
-    let elsewhere = [place.temporaries().to_vec(), place.resolve_all(&sandbox.write)].concat();
+    let wanted = place.resolve_all(&sandbox.write);
+    let elsewhere = [place.temporaries().to_vec(), wanted.clone()].concat();
     let open = elsewhere.iter().find(|open| place.root.starts_with(open)).cloned();
-    let elsewhere = [elsewhere, machinery(place)].concat();
+    let elsewhere = [place.temporaries().to_vec(), machinery(place)].concat();
+    let wanted = in_truth(all_but(wanted, &deny), place);
     Files {
-        write: [own(sandbox.mode, place, &deny), all_but(elsewhere, &deny)].concat(),
+        write: [own(sandbox.mode, place, &deny), all_but(elsewhere, &deny), wanted].concat(),
         read: read(sandbox, place, &deny),
         open_around_root: open,
     }
@@ -273,7 +294,27 @@ fn own(mode: Mode, place: &Place, deny: &[PathBuf]) -> Vec<Grant> {
         Mode::Standard | Mode::Off => vec![place.root.clone()],
     };
     let protected: Vec<PathBuf> = PROTECTED.iter().map(|name| place.root.join(name)).collect();
-    all_but(own, &[&protected[..], deny].concat())
+    let own = all_but(own, &[&protected[..], deny].concat());
+    let inside = |grant| Grant {
+        within: Some(place.root.clone()),
+        ..grant
+    };
+    own.into_iter().map(inside).collect()
+}
+
+/// What the settings name in a place where a test can put a link is followed no further than that place.
+fn in_truth(grants: Vec<Grant>, place: &Place) -> Vec<Grant> {
+    let tops = [place.temporaries().to_vec(), vec![place.root.clone()]].concat();
+    let within = |path: &Path| {
+        let top = tops.iter().find(|top| path.starts_with(top) && path != *top)?;
+        // Directly in the root nothing can be made.
+        (path.parent() != Some(&place.root)).then(|| top.clone())
+    };
+    let settled = |grant: Grant| Grant {
+        within: within(&grant.path),
+        ..grant
+    };
+    grants.into_iter().map(settled).collect()
 }
 
 /// What programs need to write to that is nobody's file, and caches.
@@ -292,8 +333,16 @@ fn read(sandbox: &Sandbox, place: &Place, deny: &[PathBuf]) -> Vec<Grant> {
     // A device may be a disk with all files on it.
     let hidden = [secrets(sandbox.mode, place), vec!["/dev".into()], deny.to_vec()].concat();
     let everything = all_but(vec!["/".into()], &hidden);
-    let back = [back, vec![place.root.clone()], place.resolve_all(&sandbox.read)].concat();
-    [everything, all_but(back, deny)].concat()
+    let secret = place.below_home(&SECRETS);
+    // Each with its own only: a command line has not room for all with each.
+    let back = back.into_iter().flat_map(|tool| {
+        let own = secret.iter().filter(|path| path.starts_with(&tool)).cloned();
+        let hidden: Vec<PathBuf> = own.chain(deny.iter().cloned()).collect();
+        all_but(vec![tool], &hidden)
+    });
+    let back: Vec<Grant> = back.collect();
+    let wanted = in_truth(all_but(place.resolve_all(&sandbox.read), deny), place);
+    [everything, back, all_but(vec![place.root.clone()], deny), wanted].concat()
 }
 
 /// What a mode lets nobody read.
@@ -308,6 +357,7 @@ fn all_but(places: Vec<PathBuf>, except: &[PathBuf]) -> Vec<Grant> {
     let grant = |path| Grant {
         path,
         except: except.to_vec(),
+        within: None,
     };
     places.into_iter().map(grant).collect()
 }

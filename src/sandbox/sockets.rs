@@ -10,7 +10,7 @@ use crate::config::sandbox::{Mode, Sandbox};
 
 /// Who runs something outside, or signs, for whoever asks: engines of containers and of machines, the system's own
 /// services, multiplexers of terminals, editors, agents for keys. What is secret in the home is refused as well.
-const SERVICES: [&str; 41] = [
+const SERVICES: [&str; 48] = [
     "/run/docker.sock",
     "/run/docker",
     "/run/containerd",
@@ -41,6 +41,14 @@ const SERVICES: [&str; 41] = [
     "/tmp/gpg-*",
     "/tmp/keyring-*",
     "/tmp/dbus-*",
+    // Debuggers, preloaders and watchers of other apps: they run what they are told.
+    "/tmp/rdbg-*",
+    "/tmp/ruby-debug-sock-*",
+    "/tmp/spring-*",
+    "/tmp/*-state",
+    "/run/docker-host.sock",
+    "/run/WSL",
+    "/nix/var/nix/daemon-socket",
     "/run/user",
     // As they were named before.
     "/var/run/docker.sock",
@@ -56,7 +64,7 @@ const SERVICES: [&str; 41] = [
 ];
 
 /// The same, below the home.
-const SERVICES_AT_HOME: [&str; 14] = [
+const SERVICES_AT_HOME: [&str; 15] = [
     ".1password",
     ".bitwarden-ssh-agent.sock",
     ".colima",
@@ -65,6 +73,7 @@ const SERVICES_AT_HOME: [&str; 14] = [
     ".lima",
     ".local/share/containers",
     ".local/share/docker",
+    ".local/state/watchman",
     ".local/share/zed",
     ".local/share/wezterm",
     ".orbstack",

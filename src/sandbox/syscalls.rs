@@ -80,8 +80,9 @@ const REFUSED_HERE: &[Call] = calls![SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_k
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_HERE: &[Call] = &[];
 
-/// Refused with some arguments only: words into a terminal, user namespaces.
-const IN_PART: &[Call] = calls![SYS_ioctl, SYS_unshare, SYS_clone];
+/// Refused with some arguments only: words into a terminal, user namespaces, limits of another process, by which it could be
+/// ended.
+const IN_PART: &[Call] = calls![SYS_ioctl, SYS_unshare, SYS_clone, SYS_prlimit64];
 
 /// Refused as if this kernel did not have them, so that programs do it another way. What io_uring does, no filter sees.
 const ABSENT: &[libc::c_long] = &[
@@ -142,12 +143,19 @@ fn refused(syscalls: Syscalls) -> Result<Rules, BackendError> {
     let always = [REFUSED, REFUSED_HERE].concat();
     let mut refused: Rules = always.into_iter().map(|(number, _)| (number, Vec::new())).collect();
     refused.insert(libc::SYS_ioctl, either(1, &TERMINAL_INPUT)?);
+    refused.insert(libc::SYS_prlimit64, vec![limits_of_another()?]);
     if !syscalls.user_namespaces {
         let new_user = u64::from(libc::CLONE_NEWUSER.cast_unsigned());
         refused.insert(libc::SYS_unshare, vec![has_bit(0, new_user)?]);
         refused.insert(libc::SYS_clone, vec![has_bit(0, new_user)?]);
     }
     Ok(refused)
+}
+
+/// A process that is not the caller, and a pointer to new limits.
+fn limits_of_another() -> Result<SeccompRule, BackendError> {
+    let limits = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
+    SeccompRule::new(vec![compare(0, SeccompCmpOp::Ne, 0)?, limits])
 }
 
 fn families() -> Result<Rules, BackendError> {

@@ -74,11 +74,27 @@ fn disk() -> Fake {
 
 fn granted(path: &str, except: &[&str]) -> Vec<String> {
     let grant = Grant {
+        within: None,
         path: path.into(),
         except: except.iter().map(PathBuf::from).collect(),
     };
     let paths = paths(&[grant], &disk());
     paths.iter().map(|path| path.display().to_string()).collect()
+}
+
+#[test]
+fn a_link_that_leads_out_of_where_a_place_must_lie_grants_nothing() {
+    let granted = |path: &str, within: Option<&str>| {
+        let grant = Grant {
+            path: path.into(),
+            except: Vec::new(),
+            within: within.map(PathBuf::from),
+        };
+        paths(&[grant], &disk()).len()
+    };
+    assert_eq!(granted("/home/ann/app/shared", None), 1);
+    assert_eq!(granted("/home/ann/app/shared", Some("/home/ann/app")), 0);
+    assert_eq!(granted("/home/ann/app/app", Some("/home/ann/app")), 1);
 }
 
 #[test]
@@ -179,6 +195,7 @@ fn a_mode_grants_and_protects_what_it_says() {
         ("{mode: strict}", "r /home/ann/app/app/models/a.rb"),
         ("{mode: strict}", "R /home/ann/other/secret"),
         ("{mode: strict}", "r /home/ann/.rbenv/versions"),
+        ("{mode: strict}", "R /home/ann/.gem/credentials"),
         ("{write: [~/other, .git]}", "w /home/ann/other/secret"),
         ("{write: [~/other, .git]}", "w /home/ann/app/.git/HEAD"),
         ("{write: [~/other], deny: [~/other/secret]}", "W /home/ann/other/secret"),

@@ -20,6 +20,7 @@ pub(super) const REFUSED: &[&str] = &[
     "writes_memory",
     "takes_a_descriptor",
     "signals_by_descriptor",
+    "limits_another_process",
     "uses_the_keyring_of_the_kernel",
     "makes_a_user_namespace",
     "forks_into_a_user_namespace",
@@ -97,6 +98,7 @@ fn acts(victim: i32) -> Vec<(&'static str, Result<c_long, Errno>)> {
         ("writes_memory", memory(libc::SYS_process_vm_writev, victim)),
         ("takes_a_descriptor", takes_a_descriptor(victim)),
         ("signals_by_descriptor", signals(victim)),
+        ("limits_another_process", limits(victim)),
         ("makes_a_device", makes_a_device()),
         (
             "forks",
@@ -149,6 +151,15 @@ fn traces(pid: i32) -> Result<c_long, Errno> {
         libc::SYS_ptrace,
         [c_ulong::from(libc::PTRACE_SEIZE), word(pid), 0, 0, 0, 0],
     )
+}
+
+/// To what it has: by less of it, whoever is another's could be ended.
+fn limits(pid: i32) -> Result<c_long, Errno> {
+    let mut limits = [0_u64; 2];
+    let limits = (&raw mut limits).addr() as c_ulong;
+    let core = c_ulong::from(libc::RLIMIT_CORE);
+    call(libc::SYS_prlimit64, [word(pid), core, 0, limits, 0, 0])?;
+    call(libc::SYS_prlimit64, [word(pid), core, limits, 0, 0, 0])
 }
 
 /// At an address where nothing is: refused before that is noticed, or not.
