@@ -17,6 +17,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::libc::{self, c_int};
@@ -207,6 +208,10 @@ impl Gate {
     }
 }
 
+/// How often, and how long, a call that seems to come again is waited for the first one.
+const LATER: u32 = 40;
+const MOMENT: Duration = Duration::from_millis(5);
+
 impl Desk {
     fn answer(&self, asked: &libc::seccomp_notif) {
         if is_of_no_use(asked) {
@@ -311,8 +316,8 @@ impl Desk {
     /// A process that is interrupted and then calls again is told what it would have been told.
     fn report(&self, asked: &libc::seccomp_notif, connection: &Connection) {
         let number = fstat(&connection.socket).map_or(0, |stat| stat.st_ino);
+        let again = self.was_interrupted(number, connection.result);
         let mut interrupted = self.interrupted.lock().unwrap_or_else(PoisonError::into_inner);
-        let again = interrupted.remove(&number);
         let result = match connection.result {
             Err(Errno::EISCONN) if again => Ok(()),
             Err(Errno::EALREADY) if again => Err(Errno::EINPROGRESS),
@@ -325,6 +330,23 @@ impl Desk {
             }
             interrupted.insert(number);
         }
+    }
+
+    /// Both calls may have waited for the same answer, and the first one, which nobody hears any more, may be the later to
+    /// say so.
+    fn was_interrupted(&self, number: u64, result: Result<(), Errno>) -> bool {
+        let unsure = matches!(result, Err(Errno::EISCONN | Errno::EALREADY));
+        for _ in 0..if unsure { LATER } else { 1 } {
+            let mut interrupted = self.interrupted.lock().unwrap_or_else(PoisonError::into_inner);
+            if interrupted.remove(&number) {
+                return true;
+            }
+            drop(interrupted);
+            if unsure {
+                thread::sleep(MOMENT);
+            }
+        }
+        false
     }
 
     fn still_asks(&self, asked: &libc::seccomp_notif) -> bool {
