@@ -5,12 +5,11 @@ module Coatepec
   # class may have a `name`, a `hash` or an `==` of its own, and may raise there.
   module Plain
     OF_MODULES = { name: Module, superclass: Class, subclasses: Class, ancestors: Module, included_modules: Module,
-                   constants: Module, const_defined?: Module, const_get: Module, autoload?: Module,
-                   const_source_location: Module, class_variables: Module, class_variable_get: Module,
+                   const_defined?: Module, const_get: Module, autoload?: Module,
                    instance_method: Module, instance_methods: Module, public_instance_methods: Module,
                    private_instance_methods: Module, method_defined?: Module, private_method_defined?: Module }.freeze
-    OF_OBJECTS = { class: Kernel, singleton_class: Kernel, singleton_methods: Kernel, instance_variables: Kernel,
-                   instance_variable_get: Kernel, instance_variable_set: Kernel }.freeze
+    OF_OBJECTS = { class: Kernel, singleton_class: Kernel, singleton_methods: Kernel, instance_variable_get: Kernel,
+                   instance_variable_set: Kernel }.freeze
 
     class << self
       OF_MODULES.merge(OF_OBJECTS).each do |name, owner|
