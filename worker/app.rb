@@ -8,7 +8,7 @@ module Coatepec
 
     def initialize(socket, out, err)
       @started = Coatepec.clock
-      @wire = Wire.new(UNIXSocket.for_fd(socket.fileno).tap { socket.autoclose = false })
+      @wire = Wire.over(socket)
       Process.setproctitle("coatepec app")
       Fork.redirect(out, err)
     end

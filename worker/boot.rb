@@ -76,9 +76,9 @@ module Coatepec
 
       # What the worker depends on, and what its fork does, by what a change of it calls for.
       def inputs
-        read = @turned ? Traces.of(:classes, known_files) : Traces.none
-        @kept.merge(reload_dirs: reload_dirs, reload_files: outside_gems(reload_files), app_features: app_features,
-                    class_traces: read)
+        dirs = reload_dirs
+        @kept.merge(reload_dirs: dirs, reload_files: outside_gems(reload_files), app_features: app_features(dirs),
+                    class_traces: Traces.of(:classes, known_files))
       end
 
       # Why not all classes can be loaded. Who knows it from the start leaves each to whoever needs it: half of a class,
@@ -146,7 +146,6 @@ module Coatepec
         Tables.keep_what_the_boot_saw
         @threads = [Guard.threads, Guard.native]
         Traces.pause(:classes) { hold.call }
-        @turned = true
         Tables.forget
       end
 
@@ -182,8 +181,7 @@ module Coatepec
       end
 
       # What was loaded along with the classes.
-      def app_features
-        dirs = reload_dirs
+      def app_features(dirs)
         outside_gems($LOADED_FEATURES - @loaded_before).reject { |path| below?(path, dirs) }
       end
 

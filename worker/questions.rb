@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Coatepec
-  # What worker and zygote answer alike.
+  # What the worker and its forks answer alike.
   module Questions
     private
 

@@ -8,7 +8,7 @@ module Coatepec
     include Questions
 
     def initialize(socket, out, err)
-      @wire = Wire.new(UNIXSocket.for_fd(socket.fileno).tap { socket.autoclose = false })
+      @wire = Wire.over(socket)
       @out = out
       @err = err
     end

@@ -27,7 +27,7 @@ module Coatepec
       # As code does that looks at its columns while it is loaded.
       def remember_what_classes_saw
         @signs = {}
-        remember if pools.any? { |pool| asked?(pool) }
+        remember if seen?
       rescue StandardError
         nil
       end

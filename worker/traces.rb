@@ -90,8 +90,6 @@ module Coatepec
         { **bounded(files), listings: listings(found), written: found.written.keys.first(LIMIT) }
       end
 
-      def none = { files: [], dirs: [], listings: [], written: [] }
-
       def opened(path = nil, mode = "r", *, **options)
         mode = options[:mode] || mode
         creates = mode.is_a?(Integer) ? mode.anybits?(WRITES) : mode.to_s.start_with?("w", "a")

@@ -4,6 +4,9 @@ module Coatepec
   # The private line to the supervisor: one JSON object per line, file descriptors riding along with the line
   # that counts them in `fds`.
   class Wire
+    # Over a socket that came as a descriptor, of whatever kind Ruby took it for.
+    def self.over(io) = new(UNIXSocket.for_fd(io.fileno).tap { io.autoclose = false })
+
     def initialize(socket)
       @socket = socket
       @buffer = String.new(encoding: Encoding::BINARY)

@@ -7,7 +7,7 @@ module Coatepec
 
     def initialize(request, socket, out, err)
       @request = request
-      @wire = Wire.new(UNIXSocket.for_fd(socket.fileno).tap { socket.autoclose = false })
+      @wire = Wire.over(socket)
       @out = out
       @err = err
     end

@@ -40,6 +40,9 @@ const TRIES: u32 = 8;
 /// How often something is begun again, for one call, because files have changed while it was loaded; then it is waited for.
 const OUTRUN: u32 = 2;
 
+/// Why another app is loaded though nothing has changed.
+const APP_DIED: &str = "loaded again: the process that has the app's classes had died";
+
 pub type Shared = Arc<Mutex<Warm>>;
 
 /// The state of the tree and how it came to it.
@@ -382,7 +385,7 @@ impl Warm {
         }
         if booted.app_is_gone().await {
             booted.drop_app().await;
-            self.gone = Some("loaded again: the process that has the app's classes had died".to_owned());
+            self.gone = Some(APP_DIED.to_owned());
         } else if booted.zygote_is_gone().await {
             booted.drop_zygote().await;
         }
@@ -634,7 +637,7 @@ impl Warm {
             Err(broken) => {
                 // That a helper can't be loaded says nothing of the app, unless it is gone, too.
                 if current && !app.alive().await {
-                    self.gone = Some("loaded again: the process that has the app's classes had died".to_owned());
+                    self.gone = Some(APP_DIED.to_owned());
                     if let Some(booted) = &mut self.booted {
                         booted.drop_app().await;
                     }
