@@ -41,7 +41,12 @@ pub fn is_stopped(id: Identity) -> bool {
     stat(id.pid).is_some_and(|found| found.id == id && found.stopped())
 }
 
-/// Returns once it is.
+/// Whether this very process is there and can run: neither gone, reaped or not, nor stopped.
+pub fn can_run(id: Identity) -> bool {
+    stat(id.pid).is_some_and(|found| found.id == id && !found.gone() && !found.stopped())
+}
+
+/// Returns once it is stopped.
 pub async fn stopped(id: Identity) {
     while !is_stopped(id) {
         tokio::time::sleep(POLL).await;

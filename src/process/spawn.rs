@@ -301,8 +301,13 @@ impl Kept {
 
     /// Whether the keeper can do its work: not when it was killed or stopped.
     pub fn is_kept(&self) -> bool {
-        let keeper = procfs::stat(self.keeper.pid).filter(|found| found.id == self.keeper);
-        keeper.is_some_and(|found| !found.gone() && !found.stopped())
+        procfs::can_run(self.keeper)
+    }
+
+    /// Whether the command runs at this moment, before its keeper has said anything of its end.
+    pub fn runs(&self) -> bool {
+        let news = self.news.borrow();
+        matches!(&news.started, Some(Ok(command)) if procfs::can_run(*command))
     }
 
     /// Waits until the command runs.

@@ -30,7 +30,7 @@ pub fn of_run(verdict: &Verdict, log: &RunLog, end: End, forked: bool) -> Option
         Outcome::Crashed if forked => "see `stderr`; if it crashes only here, try `fork: \"never\"`",
         Outcome::Crashed => "see `stderr`",
         Outcome::Incomplete if end == End::Unknown => {
-            "its keeper was killed from outside, and the run with it; call again"
+            "something ended the processes that it was forked from, and the run with them; call again"
         }
         Outcome::Incomplete if log.exit.is_some() && log.unfinished().next().is_none() && log.not_run() > 0 => {
             "something kept the examples named in `not_run` from being run; look at what ran before them"

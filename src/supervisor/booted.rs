@@ -112,7 +112,7 @@ impl Booted {
     /// A reader for one question, forked now if there is none that lives and has nothing to do.
     pub(super) async fn reader(&self, app: &Arc<App>) -> Result<Asking, Broken> {
         let reader = match self.readers.take() {
-            Some(reader) if !reader.is_stopped() && now(reader.exited()).await.is_none() => reader,
+            Some(reader) if reader.can_run() => reader,
             lost => {
                 end_reader(app, lost).await;
                 app.reader().await?
@@ -193,18 +193,12 @@ impl Booted {
         result
     }
 
-    pub(super) async fn zygote_is_gone(&self) -> bool {
-        match &self.zygote {
-            Some(zygote) => zygote.is_stopped() || now(zygote.exited()).await.is_some(),
-            None => false,
-        }
+    pub(super) fn zygote_is_gone(&self) -> bool {
+        self.zygote.as_ref().is_some_and(|zygote| !zygote.can_run())
     }
 
-    pub(super) async fn app_is_gone(&self) -> bool {
-        match &self.app {
-            Some(app) => app.is_stopped() || now(app.exited()).await.is_some(),
-            None => false,
-        }
+    pub(super) fn app_is_gone(&self) -> bool {
+        self.app.as_ref().is_some_and(|app| !app.can_run())
     }
 
     /// One that a run is using is ended when that run is over ([`Lease::give_back`]).
@@ -243,13 +237,4 @@ pub(super) async fn end(booted: Booted) -> Watch {
         worker.end().await;
     }
     watch
-}
-
-/// The value of a future that is ready at this moment.
-pub(super) async fn now<T>(future: impl Future<Output = T>) -> Option<T> {
-    tokio::select! {
-        biased;
-        value = future => Some(value),
-        () = std::future::ready(()) => None,
-    }
 }

@@ -128,6 +128,10 @@ async fn fork(
         events,
         mut go,
     } = pipes;
+    // Its keeper ends all that is below it then, this one too: the child has not been told to go.
+    if warm.is_some_and(|warm| !warm.runs()) {
+        return Err(NotStarted::Lost("the worker is gone".to_owned()));
+    }
     let cgroup = Cgroup::of(child.target.root(), limits.memory, limits.processes);
     // It waits for this byte; a child that died meanwhile is seen by its end.
     let _ = go.write_all(b"g");

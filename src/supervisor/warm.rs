@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
-use super::booted::{self, Before, Booted, Looking, now};
+use super::booted::{self, Before, Booted, Looking};
 use super::cut::{Cut, Files, cut};
 use super::demand::Demand;
 use super::lease::Lease;
@@ -374,19 +374,15 @@ impl Warm {
     /// What died or was stopped since the last use is noticed before it is asked for anything.
     async fn drop_the_dead(&mut self) {
         let Some(booted) = &mut self.booted else { return };
-        let end = match now(booted.worker.ended()).await {
-            None => booted.worker.impaired().map(str::to_owned),
-            end => end,
-        };
-        if let Some(how) = end {
+        if let Some(how) = booted.worker.impaired().await {
             self.gone = Some(format!("rebooted: the worker {how}"));
             self.retire().await;
             return;
         }
-        if booted.app_is_gone().await {
+        if booted.app_is_gone() {
             booted.drop_app().await;
             self.gone = Some(APP_DIED.to_owned());
-        } else if booted.zygote_is_gone().await {
+        } else if booted.zygote_is_gone() {
             booted.drop_zygote().await;
         }
     }
@@ -567,7 +563,7 @@ impl Warm {
             let mut cut = pin!(self.cut(prepared, std::future::ready(files)));
             match whole_app(&worker, setup, cut.as_mut()).await {
                 // As of a boot: once more, and then the app is to blame.
-                Err(Unbooted::Broken(broken)) if broken.from_outside() && worker.impaired().is_none() => {
+                Err(Unbooted::Broken(broken)) if broken.from_outside() && worker.impaired().await.is_none() => {
                     prepared.trigger = Some(format!("loaded again: {}", broken.failure.message));
                     whole_app(&worker, setup, cut).await
                 }

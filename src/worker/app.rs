@@ -104,13 +104,8 @@ impl App {
         forked::end(self.worker.kept(), pid, reap).await
     }
 
-    /// Returns when its process is gone.
-    pub async fn exited(&self) {
-        self.forked.exited().await;
-    }
-
-    pub fn is_stopped(&self) -> bool {
-        self.forked.is_stopped()
+    pub fn can_run(&self) -> bool {
+        self.forked.can_run()
     }
 }
 

@@ -118,13 +118,9 @@ impl Forked {
         }
     }
 
-    /// Returns when its process is gone.
-    pub async fn exited(&self) {
-        self.process.exited().await;
-    }
-
-    pub fn is_stopped(&self) -> bool {
-        procfs::is_stopped(self.process.id())
+    /// Whether it can answer, as the kernel has it at this moment: a death is told later.
+    pub fn can_run(&self) -> bool {
+        procfs::can_run(self.process.id())
     }
 
     /// `Err` with the cause when it can't answer any more, or not within `limit`.
@@ -139,7 +135,7 @@ impl Forked {
 
     /// Returns once somebody has stopped it: it answers nothing then.
     async fn stopped(&self) {
-        while !self.is_stopped() {
+        while !procfs::is_stopped(self.process.id()) {
             sleep(LOOK).await;
         }
     }

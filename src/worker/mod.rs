@@ -165,20 +165,22 @@ impl Worker {
         forked::end(&self.kept, pid, reap).await
     }
 
-    /// Why it is of no use any more although nobody has said that it ended.
-    pub fn impaired(&self) -> Option<&'static str> {
+    /// Why it is of no use any more, as the kernel has it at this moment: its keeper tells of its end later.
+    pub async fn impaired(&self) -> Option<String> {
         if procfs::is_stopped(self.process) {
-            Some("was stopped")
+            Some("was stopped".to_owned())
+        } else if !procfs::can_run(self.process) {
+            Some(describe(self.exit().await.unwrap_or(Exit::Unknown)))
         } else if !self.kept.is_kept() {
-            Some("lost its keeper")
+            Some("lost its keeper".to_owned())
         } else {
             None
         }
     }
 
-    /// Waits for its end, and tells of it.
-    pub async fn ended(&self) -> String {
-        describe(self.kept.exited().await)
+    /// How it ended, as its keeper says soon after, if it did.
+    async fn exit(&self) -> Option<Exit> {
+        timeout(Duration::from_secs(1), self.kept.exited()).await.ok()
     }
 
     /// Ends it and everything below it. It holds no state that a TERM could save.
@@ -220,7 +222,7 @@ impl Worker {
 
     /// The process is gone, or not to be trusted any more.
     async fn died(&self, cause: &str) -> Broken {
-        let exit = timeout(Duration::from_secs(1), self.kept.exited()).await.ok();
+        let exit = self.exit().await;
         let message = match exit {
             Some(exit) => format!("the worker {}", describe(exit)),
             None => format!("the worker can't be talked to: {cause}"),

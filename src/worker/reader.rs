@@ -57,12 +57,7 @@ impl Reader {
         }
     }
 
-    /// It can't answer any more.
-    pub async fn exited(&self) {
-        self.forked.exited().await;
-    }
-
-    pub fn is_stopped(&self) -> bool {
-        self.forked.is_stopped()
+    pub fn can_run(&self) -> bool {
+        self.forked.can_run()
     }
 }

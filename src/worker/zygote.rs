@@ -94,12 +94,7 @@ impl Zygote {
         }
     }
 
-    /// Returns when its process is gone.
-    pub async fn exited(&self) {
-        self.forked.exited().await;
-    }
-
-    pub fn is_stopped(&self) -> bool {
-        self.forked.is_stopped()
+    pub fn can_run(&self) -> bool {
+        self.forked.can_run()
     }
 }
