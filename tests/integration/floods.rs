@@ -22,7 +22,11 @@ RSpec.describe "A spec that talks without end" do
     events = IO.for_fd(Coatepec::Ending.records.instance_variable_get(:@fd), "w", autoclose: false)
     File.write("tmp/talking", "")
     noise = "x\n" * 30_000
-    loop { events.syswrite(noise) }
+    loop do
+      events.syswrite(noise)
+    rescue Errno::EINTR
+      # By a signal that asks where it is.
+    end
   end
 end
 "#;
@@ -73,8 +77,8 @@ fn a_run_that_talks_without_end_is_ended_at_its_deadline() {
     app.write("spec/talker_spec.rb", TALKER);
     let server = app.server();
     let mut wrong = Deviations::default();
-    // A fresh process must have come to its second example by then, also on a machine with much else to do.
-    for (fork, timeout) in [("always", 8), ("never", 30)] {
+    // It must have come to its second example by then, also on a machine with much else to do.
+    for (fork, timeout) in [("always", 10), ("never", 30)] {
         let report = server.run_with(
             ["spec/talker_spec.rb"],
             json!({"fork": fork, "timeout_seconds": timeout}),
