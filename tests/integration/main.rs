@@ -56,5 +56,6 @@ mod soak;
 mod support;
 mod surprises;
 mod survival;
+mod system_tests;
 mod wall;
 mod wedged;
