@@ -187,17 +187,25 @@ fn leftover(found: &crate::process::tree::Leftover) -> Leftover {
 fn beyond(call: &Checked, log: &RunLog) -> impl Iterator<Item = String> {
     call.beyond.iter().map(|beyond| {
         let of_file = |identity: &&Identity| selector(&identity.file) == beyond.path;
-        let examples = log.examples.iter().map(|example| &example.identity).filter(of_file);
-        let mut lines: Vec<u32> = examples.map(|identity| identity.line).collect();
+        let ran = log.examples.iter().map(|example| &example.identity);
+        let listed = log.listed.iter().map(|listed| &listed.example);
+        let mut lines: Vec<u32> = ran
+            .chain(listed)
+            .filter(of_file)
+            .map(|identity| identity.line)
+            .collect();
         lines.sort_unstable();
         lines.dedup();
         let lines: Vec<String> = lines.iter().take(LINES).map(u32::to_string).collect();
+        let taken = match lines.is_empty() {
+            true => String::new(),
+            false => format!("; what it was taken for is in line {}", lines.join(", ")),
+        };
         format!(
-            "`{}` has {}, so line {} is none of it; what ran is in line {}",
+            "`{}` has {}, so line {} is none of it{taken}",
             beyond.path,
             counted(beyond.lines, "line"),
             beyond.line,
-            lines.join(", ")
         )
     })
 }

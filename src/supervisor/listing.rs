@@ -10,10 +10,9 @@ use super::runs::Over;
 use crate::error::{Error, Kind, Result};
 use crate::reading::page::{self, Cursor, List, Since};
 use crate::reading::{check_cursor, check_list};
-use crate::run::log::RunLog;
 use crate::run::outcome::Outcome;
 use crate::run::paths::selector;
-use crate::run::report::Report;
+use crate::run::report::{Report, SkippedPath};
 use crate::run::results::Results;
 use crate::worker::protocol::ListedExample;
 
@@ -23,8 +22,8 @@ pub const PAGE: (usize, usize) = (100, 500);
 /// Bytes of a page; a smaller one is what fits.
 const BYTES: usize = 20 * 1024;
 
-/// Of selectors that matched nothing; beyond that, the first one names enough.
-const UNMATCHED_BYTES: usize = 2048;
+/// Of selectors that matched nothing, and of warnings, each; beyond that, the first one tells enough.
+const TEXTS_BYTES: usize = 2048;
 
 #[derive(Debug, Clone, Default)]
 pub struct ListArguments {
@@ -42,6 +41,12 @@ pub struct ListReport {
     /// Selectors that matched nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unmatched: Vec<String>,
+    /// What a run of it would warn of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Files that are left out, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<SkippedPath>,
     /// Where the next page begins, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<usize>,
@@ -111,7 +116,16 @@ pub(super) async fn list(
     let next = Some(start + examples.len()).filter(|next| *next < results.listed.len());
     Ok(ListReport {
         total: results.selected,
-        unmatched: unmatched(&over.facts.log),
+        unmatched: as_many_as_fit(over.facts.log.unmatched()),
+        warnings: warnings(&over, loaded),
+        skipped: over
+            .facts
+            .skipped
+            .iter()
+            .filter(|_| loaded)
+            .take(most)
+            .cloned()
+            .collect(),
         next_offset: next,
         next_cursor: next.map(|next| all.rows(start, next, since).named(&list).cursor(next, 0).to_string()),
         changed: since.map(Since::told),
@@ -125,15 +139,22 @@ fn is_whole(over: &Over) -> bool {
     Results::of(&over.facts.log).whole || over.facts.verdict.outcome == Outcome::NoExamples
 }
 
-/// As many as there is room for; at least one.
-fn unmatched(log: &RunLog) -> Vec<String> {
+/// Those of the report, unless that is told itself.
+fn warnings(over: &Over, loaded: bool) -> Vec<String> {
+    let all = over.facts.warnings.iter().map(|warning| over.paths.text(warning));
+    let all: Vec<String> = all.filter(|_| loaded).collect();
+    as_many_as_fit(&all)
+}
+
+/// At least one.
+fn as_many_as_fit(texts: &[String]) -> Vec<String> {
     let mut bytes = 0;
-    let fits = |name: &&String| {
+    let fits = |text: &&String| {
         let first = bytes == 0;
-        bytes += name.len();
-        first || bytes <= UNMATCHED_BYTES
+        bytes += text.len();
+        first || bytes <= TEXTS_BYTES
     };
-    log.unmatched().iter().take_while(fits).cloned().collect()
+    texts.iter().take_while(fits).cloned().collect()
 }
 
 /// File and description: the number in an id is another one after an edit.

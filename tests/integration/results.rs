@@ -548,9 +548,11 @@ fn what_is_easily_misread_is_said() {
         "a line behind the end",
         texts(&report["warnings"]),
         [format!(
-            "`{file}` has 5 lines, so line 99 is none of it; what ran is in line 4"
+            "`{file}` has 5 lines, so line 99 is none of it; what it was taken for is in line 4"
         )],
     );
+    let listed = server.ask("rails_spec_list", json!({"paths": [format!("{file}:99")]}));
+    wrong.equal("the same of a list", &listed["warnings"], &report["warnings"]);
     let report = server.run([format!("{file}:3")]);
     wrong.check(report.get("warnings").is_none(), || format!("a line within: {report}"));
 
