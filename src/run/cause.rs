@@ -33,7 +33,8 @@ pub enum Cause {
     Chance,
     /// It did not fail in any round.
     NeverFailed,
-    /// The time was used up before it could be told; or, if the search was complete, no fewer examples show it.
+    /// The time was used up before it could be told, or files changed; or, if the search was complete, no fewer examples
+    /// show it.
     Unknown,
 }
 
@@ -44,7 +45,7 @@ pub struct BisectReport {
     /// In the order they run; the last one is what fails.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub minimal: Vec<String>,
-    /// No single one of them can be left out. Otherwise the budget was used up.
+    /// No single one of them can be left out. Otherwise the budget was used up, or files changed.
     pub complete: bool,
     pub runs: u32,
     /// In how many of these runs it failed.
@@ -152,6 +153,8 @@ pub struct Tried {
 #[derive(Debug)]
 pub enum Stop {
     TimeUp,
+    /// What the runs are of is not what it was: the next ones would tell of something else.
+    Changed,
     Broken(Error),
 }
 
@@ -179,7 +182,7 @@ pub async fn explain(case: &Case, tries: &mut impl Tries) -> Result<BisectReport
     };
     inquiry.begin();
     match inquiry.look().await {
-        Ok(()) | Err(Stop::TimeUp) => Ok(inquiry.found),
+        Ok(()) | Err(Stop::TimeUp | Stop::Changed) => Ok(inquiry.found),
         Err(Stop::Broken(error)) => Err(error),
     }
 }

@@ -43,6 +43,8 @@ pub struct Booted {
     pub(super) readers: Idle,
     /// What the boot and the test helper write each time: no change.
     pub rewritten: BTreeSet<PathBuf>,
+    /// All that they wrote.
+    pub(super) written: BTreeSet<PathBuf>,
     /// Forked runs in a row that crashed.
     pub crashes: u32,
     /// What the changes so far call for and has not been done yet.

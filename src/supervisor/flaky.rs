@@ -1,26 +1,32 @@
 //! Runs a selection several times, each in a fork of its own, and tells what fails only now and then; finds what has to
 //! run before an example for it to fail.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use super::Supervisor;
 use super::call::RunArguments;
-use super::seconds_since;
-use crate::config::IncludeStdout;
+use super::setup::Setup;
+use super::{panicked, seconds_since};
+use crate::config::{self, IncludeStdout};
 use crate::error::{Error, Kind, Result};
 use crate::project::Framework;
+use crate::project::changes::{Snapshot, Target};
 use crate::reading::budget;
 use crate::run::TIMEOUT_SECONDS;
 use crate::run::cause::{self, Answer, Became, BisectReport, Stop, Trial, Tried, Tries};
 use crate::run::flaky::{self, Rounds, Tally};
 use crate::run::outcome::Outcome;
-use crate::run::paths::selector;
+use crate::run::paths::{Paths, selector};
 use crate::run::report::Report;
 use crate::run::results::{self, Results};
+use crate::worker::freshness::{self, Watch};
 
 /// Rounds: the least, the default and the most.
 pub const ROUNDS: (u32, u32, u32) = (2, 10, 100);
@@ -46,7 +52,7 @@ pub enum FlakyOutcome {
     ConsistentlyFailing,
     /// Nothing failed in any round.
     NeverFailed,
-    /// A round tested nothing: `report` has why.
+    /// A round tested nothing: `report` has why, or `changed`.
     NotRun,
 }
 
@@ -62,6 +68,8 @@ pub enum Ended {
     Budget,
     /// One tested nothing.
     NotRun,
+    /// Files changed: `changed` has which. The round or run meanwhile counts for nothing.
+    Changed,
 }
 
 #[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
@@ -70,6 +78,9 @@ pub struct FlakyReport {
     pub rounds: u32,
     pub rounds_planned: u32,
     pub ended: Ended,
+    /// What ended the check: "app/models/widget.rb was modified".
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inconsistent: Vec<Tally>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -116,6 +127,9 @@ struct Check<'a> {
     cancel: CancellationToken,
     run: RunArguments,
     until: Instant,
+    files: Files,
+    /// What changed since it began, once that is known.
+    changed: OnceLock<Vec<String>>,
 }
 
 /// The rounds of a check.
@@ -137,27 +151,29 @@ pub(super) async fn check(
     let planned = within("rounds", arguments.rounds, ROUNDS)?;
     let budget_seconds = within("budget_seconds", arguments.budget_seconds, BUDGET_SECONDS)?;
     needs_bisect(&arguments)?;
+    let setup = supervisor.setup().await?;
+    let limit = setup.config.max_result_bytes;
     let check = Check {
         supervisor,
         cancel,
         run: quiet(arguments.run),
         until: started + Duration::from_secs(budget_seconds),
+        files: Files::of(setup).await?,
+        changed: OnceLock::new(),
     };
-    let named = match &arguments.failure {
-        Some(failure) => Some(check.named(failure).await?),
-        None => None,
-    };
-    let Played { rounds, ended, idle } = check.play(planned, named.as_ref()).await?;
-    let bisect = match &idle {
-        None if arguments.bisect => check.bisect(&rounds, named.as_ref()).await?,
+    let (named, played) = check.played(planned, arguments.failure.as_deref()).await?;
+    let Played { rounds, ended, idle } = played;
+    let bisect = match ended {
+        Ended::NotRun | Ended::Changed => None,
+        _ if arguments.bisect => check.bisect(&rounds, named.as_ref()).await?,
         _ => None,
     };
-    let limit = supervisor.site.config()?.max_result_bytes;
     let report = FlakyReport {
-        outcome: outcome(&rounds, idle.is_some()),
+        outcome: outcome(&rounds, idle.is_some() || rounds.rounds == 0),
         rounds: rounds.rounds,
         rounds_planned: planned,
         ended,
+        changed: check.changed.into_inner().unwrap_or_default(),
         inconsistent: rounds.inconsistent(),
         consistently_failing: rounds.always_failing(),
         bisect,
@@ -206,8 +222,16 @@ fn needs_bisect(arguments: &FlakyArguments) -> Result<()> {
 }
 
 impl Check<'_> {
-    async fn run(&self, arguments: RunArguments) -> Result<Served> {
-        let over = self.supervisor.served(arguments, &self.cancel).await?;
+    /// Nothing if it was not of the same files as those before it.
+    async fn run(&self, arguments: RunArguments) -> Answer<Served> {
+        let over = self.supervisor.served(arguments, &self.cancel).await;
+        let own = self.supervisor.written_by_app().await;
+        let changed = self.files.changes(own).await?;
+        if !changed.is_empty() && !self.cancel.is_cancelled() {
+            self.changed.get_or_init(|| changed);
+            return Err(Stop::Changed);
+        }
+        let over = over?;
         Ok(Served {
             report: over.report(),
             results: Results::of(&over.facts.log),
@@ -215,12 +239,12 @@ impl Check<'_> {
     }
 
     /// Nothing if the time is used up, or was before the run came to its end: what an example did is not known then.
-    async fn within_budget(&self, arguments: RunArguments) -> Result<Option<Served>> {
+    async fn within_budget(&self, arguments: RunArguments) -> Answer<Served> {
         let now = Instant::now();
         let left = self.until.saturating_duration_since(now).as_secs();
         let own = arguments.timeout_seconds;
         if now >= self.until {
-            return Ok(None);
+            return Err(Stop::TimeUp);
         }
         let (least, usual, _) = TIMEOUT_SECONDS;
         let shortened = left.max(least);
@@ -231,11 +255,37 @@ impl Check<'_> {
                 ..arguments
             })
             .await?;
-        Ok(Some(served).filter(|served| !cut || served.report.outcome != Outcome::TimedOut))
+        match served.report.outcome {
+            Outcome::TimedOut if cut => Err(Stop::TimeUp),
+            _ => Ok(served),
+        }
+    }
+
+    /// The rounds, and what `failure` stands for.
+    async fn played(&self, planned: u32, failure: Option<&str>) -> Result<(Option<Named>, Played)> {
+        let named = match failure {
+            Some(failure) => self.named(failure).await.map(Some),
+            None => Ok(None),
+        };
+        let mut rounds = Rounds::default();
+        let (named, end) = match named {
+            Ok(named) => {
+                let end = self.play(&mut rounds, planned, named.as_ref()).await;
+                (named, end)
+            }
+            Err(stop) => (None, Err(stop)),
+        };
+        let (ended, idle) = match end {
+            Ok(end) => end,
+            Err(Stop::TimeUp) => (Ended::Budget, None),
+            Err(Stop::Changed) => (Ended::Changed, None),
+            Err(Stop::Broken(error)) => return Err(error),
+        };
+        Ok((named, Played { rounds, ended, idle }))
     }
 
     /// The framework itself says which examples it takes `failure` for.
-    async fn named(&self, failure: &str) -> Result<Named> {
+    async fn named(&self, failure: &str) -> Answer<Named> {
         let listing = RunArguments {
             paths: vec![failure.to_owned()],
             example: None,
@@ -249,20 +299,17 @@ impl Check<'_> {
             ids: listed.chain([failure.to_owned()]).collect(),
         };
         match report.outcome {
-            Outcome::NoExamples => Err(named.none()),
+            Outcome::NoExamples => Err(named.none().into()),
             _ => Ok(named),
         }
     }
 
-    async fn play(&self, planned: u32, named: Option<&Named>) -> Result<Played> {
-        let mut rounds = Rounds::default();
+    /// Why they ended, and the report of the one that tested nothing.
+    async fn play(&self, rounds: &mut Rounds, planned: u32, named: Option<&Named>) -> Answer<(Ended, Option<Report>)> {
         while rounds.rounds < planned {
-            let served = match rounds.rounds {
-                0 => Some(self.run(self.run.clone()).await?),
+            let Served { report, results } = match rounds.rounds {
+                0 => self.run(self.run.clone()).await?,
                 _ => self.within_budget(self.run.clone()).await?,
-            };
-            let Some(Served { report, results }) = served else {
-                return Ok(Played::to(rounds, Ended::Budget));
             };
             let tells = match rounds.rounds {
                 // What was named and is not there may be the very example that is wanted.
@@ -270,21 +317,17 @@ impl Check<'_> {
                 _ => results::tells_of_examples(report.outcome),
             };
             if !tells {
-                let idle = Some(report);
-                return Ok(Played {
-                    idle,
-                    ..Played::to(rounds, Ended::NotRun)
-                });
+                return Ok((Ended::NotRun, Some(report)));
             }
             if let (0, Some(named)) = (rounds.rounds, named) {
                 named.must_be_in(&results)?;
             }
             rounds.add(&results, &report);
             if rounds.is_proven(named.map(Named::ids)) {
-                return Ok(Played::to(rounds, Ended::Proven));
+                return Ok((Ended::Proven, None));
             }
         }
-        Ok(Played::to(rounds, Ended::Rounds))
+        Ok((Ended::Rounds, None))
     }
 
     /// Nothing if no example failed, and none was named.
@@ -302,13 +345,51 @@ impl Check<'_> {
     }
 }
 
-impl Played {
-    fn to(rounds: Rounds, ended: Ended) -> Played {
-        Played {
-            rounds,
-            ended,
-            idle: None,
-        }
+/// What all runs of a check are to be of: code, tests and settings, as they were when it began. What tests write beside
+/// that is their own.
+struct Files {
+    root: PathBuf,
+    targets: Vec<Target>,
+    then: Arc<Mutex<Snapshot>>,
+}
+
+impl Files {
+    async fn of(setup: Setup) -> Result<Files> {
+        let root = setup.project.root.clone();
+        let code = Watch::before_boot(&root, setup.test_dirs()).targets();
+        let more = [
+            Target::File(root.join(config::FILE)),
+            Target::Tree {
+                dir: root.join("app"),
+                extensions: None,
+                exclude: Vec::new(),
+                links: true,
+            },
+        ];
+        let targets: Vec<Target> = code.into_iter().chain(more).collect();
+        let look = targets.clone();
+        let then = spawn_blocking(move || Snapshot::take(&look)).await.map_err(panicked)?;
+        Ok(Files {
+            root,
+            targets,
+            then: Arc::new(Mutex::new(then)),
+        })
+    }
+
+    /// Since then, each in words, but for those that the app's boot wrote.
+    async fn changes(&self, own: BTreeSet<PathBuf>) -> Result<Vec<String>> {
+        let (then, targets) = (Arc::clone(&self.then), self.targets.clone());
+        let look = move || {
+            let now = Snapshot::look(&targets);
+            then.lock().unwrap_or_else(PoisonError::into_inner).diff(&now)
+        };
+        let changes = spawn_blocking(look).await.map_err(panicked)?;
+        let paths = Paths::new(&self.root, std::env::home_dir());
+        let saved = |path: &Path| !own.contains(path) && !freshness::of_an_editor(path);
+        let changes = changes.iter().filter(|change| saved(&change.path));
+        Ok(changes
+            .map(|change| format!("{} was {}", paths.file(&change.path), change.kind.past()))
+            .collect())
     }
 }
 
@@ -349,7 +430,6 @@ impl Again<'_> {
 impl Tries for Again<'_> {
     async fn again(&mut self, trial: &Trial) -> Answer<Tried> {
         let served = self.check.within_budget(self.arguments(trial)).await?;
-        let served = served.ok_or(Stop::TimeUp)?;
         Ok(Tried {
             became: self.became(&served.results),
             command: served.report.command,

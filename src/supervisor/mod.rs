@@ -35,7 +35,8 @@ mod unbooted;
 pub mod warm;
 mod watcher;
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -142,6 +143,17 @@ impl Supervisor {
         spawn_blocking(check).await.map_err(panicked)?
     }
 
+    async fn setup(&self) -> Result<Setup> {
+        let site = self.site.clone();
+        spawn_blocking(move || Setup::at(&site)).await.map_err(panicked)?
+    }
+
+    /// Files that the warm tree has written while it was made: no save of anybody.
+    async fn written_by_app(&self) -> BTreeSet<PathBuf> {
+        let warm = self.office.warm.lock().await;
+        warm.booted().map(|booted| booted.written.clone()).unwrap_or_default()
+    }
+
     /// Runs what was named several times, to see what fails only now and then, and why.
     ///
     /// # Errors
@@ -163,8 +175,7 @@ impl Supervisor {
     /// # Errors
     /// What is wrong with the call or the settings; Git, where it has to be asked.
     pub async fn concern(&self, arguments: ConcernArguments) -> Result<ConcernReport> {
-        let site = self.site.clone();
-        let setup = spawn_blocking(move || Setup::at(&site)).await.map_err(panicked)??;
+        let setup = self.setup().await?;
         concern::concern(setup, arguments).await
     }
 
@@ -335,8 +346,7 @@ impl Supervisor {
         F: FnOnce(Office, Setup) -> Fut + Send + 'static,
         Fut: Future<Output = Result<T>> + Send,
     {
-        let site = self.site.clone();
-        let setup = spawn_blocking(move || Setup::at(&site)).await.map_err(panicked)??;
+        let setup = self.setup().await?;
         let office = self.office.clone();
         let shutdown = office.shutdown.clone();
         let wish = office.demand.wish();

@@ -547,6 +547,7 @@ impl Warm {
             framework: None,
             readers: Idle::default(),
             rewritten: own,
+            written: written.into_iter().collect(),
             crashes: 0,
             pending: Effect::Reload,
         });
@@ -611,6 +612,7 @@ impl Warm {
         booted.loads += 1;
         booted.pending = Effect::NewZygote;
         let changed = booted.changed(Effect::Reload).await;
+        booted.written.extend(written.iter().cloned());
         let quiet = |path: &Path| quiet(&booted.baseline, path, since.by_files());
         let Changed { own, .. } = self.during_apps.note(changed, &written, quiet);
         booted.overlook(own).await;
@@ -652,6 +654,7 @@ impl Warm {
         booted.zygote = Some(Arc::new(zygote));
         booted.framework = Some(setup.framework);
         let changed = booted.changed(Effect::NewZygote).await;
+        booted.written.extend(written.iter().cloned());
         let quiet = |path: &Path| quiet(&booted.baseline, path, since.by_files());
         let Changed { own, .. } = self.during_loads.note(changed, &written, quiet);
         booted.overlook(own).await;

@@ -314,7 +314,7 @@ fn tree(dir: &Path, extensions: Option<&[&str]>) -> Target {
 }
 
 /// What editors and people put beside a file and no app reads.
-fn of_an_editor(path: &Path) -> bool {
+pub fn of_an_editor(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let ends = [
         "~",

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{App, Deviations, Server, has_text};
+use crate::support::{App, Deviations, Server, eventually, has_text, texts};
 
 /// With more rounds than chance can need, unless `more` has fewer.
 fn checked(server: &Server, path: &str, more: Value) -> Value {
@@ -180,6 +180,79 @@ end";
     ] {
         let report = checked(&server, always, json!({"rounds": 2, "bisect": true}));
         wrong.equal(always, &report["bisect"]["cause"], "always");
+    }
+    wrong.none();
+    server.stop();
+}
+
+/// Each time it runs it tells so, and goes on only if it is to.
+const WAITS: &str = "def test_a
+  runs = File.exist?('tmp/runs') ? File.size('tmp/runs') : 0
+  File.write('tmp/runs', '.' * (runs + 1))
+  sleep 0.01 until File.exist?(\"tmp/go#{runs + 1}\")
+end";
+
+#[test]
+fn rounds_are_of_the_same_files_or_it_is_told_which_have_changed() {
+    let app = App::copy();
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    let path = "test/waits_test.rb";
+    app.write(path, test("WaitsTest", WAITS));
+    let runs = |wanted: u64| {
+        let ran = || std::fs::metadata(app.path("tmp/runs")).is_ok_and(|found| found.len() == wanted);
+        eventually("the next round runs", || ran().then_some(()));
+    };
+    let model = || app.append("app/models/widget.rb", "# saved\n");
+    let view = || app.append("app/views/pages/home.html.erb", "<p>saved</p>\n");
+    let itself = || app.append(path, "# saved\n");
+    let settings = || app.setting("max_output_bytes: 100000");
+    let settings_before = std::fs::read_to_string(app.path(".coatepec.yml")).unwrap_or_default();
+    for (what, save, fork, told) in [
+        (
+            "a class",
+            &model as &dyn Fn(),
+            "auto",
+            Some("app/models/widget.rb was modified"),
+        ),
+        (
+            "in a fresh process",
+            &model,
+            "never",
+            Some("app/models/widget.rb was modified"),
+        ),
+        (
+            "a view",
+            &view,
+            "auto",
+            Some("app/views/pages/home.html.erb was modified"),
+        ),
+        ("the test", &itself, "auto", Some("test/waits_test.rb was modified")),
+        ("the settings", &settings, "auto", Some(".coatepec.yml was modified")),
+        ("its own output", &|| app.write("tmp/output", "1"), "auto", None),
+    ] {
+        app.write(".coatepec.yml", format!("{settings_before}fork: {fork}\n"));
+        let arguments = json!({"paths": [path], "rounds": 2, "budget_seconds": 900, "bisect": true});
+        let call = server.call("rails_spec_flaky_check", arguments);
+        runs(1);
+        app.write("tmp/go1", "");
+        runs(2);
+        save();
+        app.write("tmp/go2", "");
+        let report = call
+            .wait()
+            .success(&server.tool("rails_spec_flaky_check")["outputSchema"]);
+        wrong.equal(what, &report["outcome"], "never_failed");
+        wrong.equal(
+            what,
+            &report["ended"],
+            if told.is_some() { "changed" } else { "rounds" },
+        );
+        wrong.equal(what, &report["rounds"], if told.is_some() { 1 } else { 2 });
+        wrong.equal(what, texts(&report["changed"]), Vec::from_iter(told));
+        for file in ["tmp/runs", "tmp/go1", "tmp/go2"] {
+            app.remove(file);
+        }
     }
     wrong.none();
     server.stop();

@@ -61,6 +61,7 @@ fn long_report(report: Option<Report>) -> FlakyReport {
         outcome: FlakyOutcome::ConsistentlyFailing,
         rounds: 3,
         rounds_planned: 10,
+        changed: Vec::new(),
         ended: Ended::Budget,
         inconsistent: (0..3).map(tally).collect(),
         consistently_failing: (0..5000).map(tally).collect(),

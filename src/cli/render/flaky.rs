@@ -23,7 +23,23 @@ pub fn report(told: &FlakyReport, style: Style) -> String {
         text += "\n";
         text += &report::summary(round, style);
     }
+    text += &changed(&told.changed, style);
     text + &summary(told, style)
+}
+
+/// At most so many files are named.
+const NAMED: usize = 5;
+
+fn changed(files: &[String], style: Style) -> String {
+    if files.is_empty() {
+        return String::new();
+    }
+    let mut lines: Vec<String> = files.iter().take(NAMED).map(|file| harmless(file)).collect();
+    if let more @ 1.. = files.len().saturating_sub(NAMED) {
+        lines.push(counted(more as u64, "more file", "more files"));
+    }
+    let title = style.yellow("files changed, and the rounds after that would not be of the same code:");
+    format!("\n{title}\n{}", indented(&lines.join("\n")))
 }
 
 fn tallies(title: &str, tallies: &[Tally], style: Style) -> String {
@@ -58,7 +74,7 @@ fn found(bisect: &BisectReport, style: Style) -> String {
         text += &indented(&bisect.minimal.join("\n"));
     }
     if of_others && !bisect.complete {
-        text += "   the time was used up: some of them may not be needed\n";
+        text += "   it was ended before its time: some of them may not be needed\n";
     }
     let shows = match bisect.cause {
         Cause::NeedsAnother => "shows it pass:",
@@ -79,7 +95,7 @@ fn why(bisect: &BisectReport) -> &'static str {
             "with the same seed and the same examples it failed and passed: neither order nor seed decides"
         }
         (Cause::NeverFailed, _) => "did not fail in any round",
-        (Cause::Unknown, false) => "the time was used up before anything was found",
+        (Cause::Unknown, false) => "it was ended before anything was found",
         (Cause::Unknown, true) => "no fewer examples than all of a round show it",
     }
 }
@@ -107,6 +123,7 @@ fn summary(told: &FlakyReport, style: Style) -> String {
     let ended = match told.ended {
         Ended::Proven => "; everything that failed has passed as well",
         Ended::Budget => "; the time was used up",
+        Ended::Changed => "; files changed meanwhile",
         Ended::Rounds | Ended::NotRun => "",
     };
     let outcome = style.bold(&colour(style, outcome));
