@@ -9,6 +9,7 @@ mod flaky;
 pub mod init;
 mod log;
 mod man;
+mod parts;
 mod reading;
 pub mod render;
 pub mod run;

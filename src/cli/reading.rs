@@ -7,10 +7,12 @@ use schemars::{JsonSchema, schema_for};
 use serde_json::{Map, Value, json};
 
 use super::Context;
+use super::parts::parts;
 use super::render::{data, report};
-use super::run::exit::exit_code;
+use super::run::exit::exit_code_of_all;
 use super::session::{ask, within};
 use crate::config::Finding;
+use crate::daemon::client::Client;
 use crate::error::{Error, Kind, Result};
 use crate::reading::job::JobKind;
 use crate::reading::model::Field;
@@ -97,10 +99,11 @@ pub(super) struct Job {
 }
 
 /// The examples of a selection, without running them
+///
+/// Those of RSpec and those of Minitest, if there are of both, one after the other; --json tells an object per line.
 #[derive(Debug, clap::Args)]
 pub(super) struct List {
-    /// Files, directories, `file:LINE(:LINE)`, `file[ID,ID]` or `file#NAME`
-    #[arg(required = true)]
+    /// Files, directories, `file:LINE(:LINE)`, `file[ID,ID]` or `file#NAME` [default: all tests of the app]
     selectors: Vec<String>,
     /// Only examples whose full description contains this
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -192,8 +195,19 @@ pub(super) fn job(arguments: &Job, context: &Context) -> Result<ExitCode> {
 
 /// With the exit code of a run of the same: of files that can't be loaded, or of a selector that matched nothing.
 pub(super) fn list(arguments: &List, context: &Context) -> Result<ExitCode> {
-    let asked = given(json!({ "paths": arguments.selectors, "example": arguments.example, "limit": EXAMPLES }));
-    let mut listed = ask_all(context, "rails_spec_list", asked, "examples")?;
+    let outcomes = within(context, async |client, root| {
+        let mut outcomes = Vec::new();
+        for part in parts(root, &arguments.selectors)? {
+            outcomes.push(list_part(arguments, &part, client, context).await?);
+        }
+        Ok(outcomes)
+    })?;
+    Ok(ExitCode::from(exit_code_of_all(outcomes)))
+}
+
+async fn list_part(arguments: &List, selectors: &[String], client: &Client, context: &Context) -> Result<Outcome> {
+    let asked = given(json!({ "paths": selectors, "example": arguments.example, "limit": EXAMPLES }));
+    let mut listed = pages(client, "rails_spec_list", asked, "examples").await?;
     let unmatched = listed.get("unmatched").map(|_| Outcome::NoExamples);
     let report: Option<Report> = serde_json::from_value(listed["report"].clone()).ok();
     if let Some(report) = report.as_ref().filter(|_| !arguments.form.json) {
@@ -208,7 +222,7 @@ pub(super) fn list(arguments: &List, context: &Context) -> Result<ExitCode> {
         show(&listed, arguments.form, context);
     }
     let outcome = report.map(|report| report.outcome).or(unmatched);
-    Ok(outcome.map_or(ExitCode::SUCCESS, |outcome| ExitCode::from(exit_code(outcome))))
+    Ok(outcome.unwrap_or(Outcome::Passed))
 }
 
 pub(super) fn check(arguments: &Check, context: &Context) -> Result<ExitCode> {
@@ -221,25 +235,23 @@ pub(super) fn check(arguments: &Check, context: &Context) -> Result<ExitCode> {
 
 /// All pages of the answer, in one, as it was shown.
 fn read(context: &Context, tool: &str, asked: Map<String, Value>, list: &str, form: Form) -> Result<Value> {
-    let answer = ask_all(context, tool, asked, list)?;
+    let answer = within(context, async |client, _| pages(client, tool, asked, list).await)?;
     show(&answer, form, context);
     Ok(answer)
 }
 
-fn ask_all(context: &Context, tool: &str, asked: Map<String, Value>, list: &str) -> Result<Value> {
-    within(context, async |client, _| {
-        let first = ask(client, tool, Value::Object(asked.clone())).await;
-        let mut whole = first.map_err(|error| or_list(error, tool))?;
-        while let Some(cursor) = whole.get("next_cursor").cloned() {
-            let mut next = asked.clone();
-            next.insert("cursor".into(), cursor);
-            let page = ask(client, tool, Value::Object(next)).await?;
-            if !append(&mut whole, page, list) {
-                break;
-            }
+async fn pages(client: &Client, tool: &str, asked: Map<String, Value>, list: &str) -> Result<Value> {
+    let first = ask(client, tool, Value::Object(asked.clone())).await;
+    let mut whole = first.map_err(|error| or_list(error, tool))?;
+    while let Some(cursor) = whole.get("next_cursor").cloned() {
+        let mut next = asked.clone();
+        next.insert("cursor".into(), cursor);
+        let page = ask(client, tool, Value::Object(next)).await?;
+        if !append(&mut whole, page, list) {
+            break;
         }
-        Ok(whole)
-    })
+    }
+    Ok(whole)
 }
 
 /// Where nothing is near, the list of all tells what there is.

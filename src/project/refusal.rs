@@ -51,6 +51,11 @@ impl Refusal {
         matches!(self.code, "not_found" | "outside_roots" | "wrong_kind")
     }
 
+    /// Whether it could be run, in a run for each framework.
+    pub(super) fn is_of_both(&self) -> bool {
+        self.code == "mixed_frameworks"
+    }
+
     /// The refusal with paths that can be run for a hint, if there are any.
     pub(super) fn did_you_mean(self, paths: &[String]) -> Refusal {
         if paths.is_empty() {

@@ -67,7 +67,8 @@ pub(super) fn facts(id: RunId, call: &Checked, attempt: Attempt) -> Facts {
         trigger: prepared.trigger,
         sandbox: None,
         refused: Refusals::default(),
-        stood_for: call.stood_for.clone(),
+        stood_for: call.stood_for.selectors.clone(),
+        also_failed: call.stood_for.left_out.clone(),
         ahead: 0,
         coverage: None,
     };

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::coverage::{self, Scope};
-use super::history::History;
+use super::history::{History, StoodFor};
 use super::runs::{Ongoing, Served};
 use super::setup::{Setup, Site};
 use crate::config::{Config, Fork, IncludeStdout};
@@ -53,7 +53,7 @@ pub struct Checked {
     pub setup: Setup,
     pub arguments: RunArguments,
     /// What `@failed` and `@last` among the arguments stood for.
-    pub stood_for: Vec<String>,
+    pub stood_for: StoodFor,
     pub selection: Selection,
     pub limits: Limits,
     pub view: View,
@@ -103,7 +103,7 @@ impl Checked {
         let config = &setup.config;
         let limits = limits(config, &arguments)?;
         check_example(arguments.example.as_deref())?;
-        let select = if arguments.told || !stood_for.is_empty() {
+        let select = if arguments.told || !stood_for.selectors.is_empty() {
             |root: &Path, rules: &Rules, paths: &[String]| project::select_told(root, rules, paths)
         } else {
             |root: &Path, rules: &Rules, paths: &[String]| project::select(root, rules, paths)

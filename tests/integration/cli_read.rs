@@ -77,6 +77,34 @@ fn a_name_that_is_none_is_an_error_with_its_code() {
 }
 
 #[test]
+fn examples_of_both_frameworks_are_listed_one_after_the_other_and_all_where_nothing_is_named() {
+    let app = App::copy();
+    for place in ["", "engines/billing/", "gems/money_math/", "packs/catalog/"] {
+        for dir in ["spec", "test"] {
+            std::fs::remove_dir_all(app.path(&format!("{place}{dir}"))).expect("it is in the fixture");
+        }
+    }
+    app.write("spec/spec_helper.rb", "");
+    app.write("spec/a_spec.rb", "RSpec.describe('A') { it('passes') {} }\n");
+    app.write(
+        "test/b_test.rb",
+        "require 'minitest'\nclass BTest < Minitest::Test\ndef test_passes = pass\nend\n",
+    );
+    let selections: [&[&str]; 2] = [&[], &["test/b_test.rb", "spec"]];
+    for named in selections {
+        let told = app.coatepec(&[&["list", "--json"], named].concat());
+        assert_eq!(told.code, Some(0), "{told:?}");
+        let lists: Vec<Value> = told
+            .out
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let ids: Vec<&Value> = lists.iter().map(|list| &list["examples"][0]["id"]).collect();
+        assert_eq!(ids, ["spec/a_spec.rb[1:1]", "test/b_test.rb#BTest#test_passes"]);
+    }
+}
+
+#[test]
 fn what_can_not_be_listed_is_told_as_of_a_run() {
     let app = App::copy();
     app.write("spec/broken_spec.rb", "RSpec.describe(\"A\") do\n");

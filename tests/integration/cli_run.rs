@@ -309,3 +309,30 @@ fn without_names_all_roots_of_all_frameworks_run_one_after_the_other() {
     let xml = std::fs::read_to_string(app.path("tmp/all.xml")).unwrap();
     assert_eq!(xml.matches("<testsuite ").count(), 2, "{xml}");
 }
+
+#[test]
+fn failed_stands_for_the_failures_of_both_frameworks() {
+    let app = App::bare();
+    app.write("spec/a_spec.rb", "RSpec.describe(\"A\") { it(\"breaks\") { raise } }\n");
+    app.write(
+        "test/b_test.rb",
+        "require 'minitest'\nclass BTest < Minitest::Test\ndef test_breaks = flunk\nend\n",
+    );
+    let both = app.coatepec_shared(&["run", "test/b_test.rb", "spec/a_spec.rb"]);
+    assert_eq!(both.code, Some(1), "{both:?}");
+    for _ in 0..2 {
+        let again = app.coatepec_shared(&["run", "@failed", "--json"]);
+        assert_eq!(again.code, Some(1), "{again:?}");
+        let reports: Vec<Value> = again
+            .out
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let mut failed: Vec<&str> = reports
+            .iter()
+            .map(|report| report["failures"][0]["id"].as_str().unwrap())
+            .collect();
+        failed.sort_unstable();
+        assert_eq!(failed, ["spec/a_spec.rb[1:1]", "test/b_test.rb#BTest#test_breaks"]);
+    }
+}

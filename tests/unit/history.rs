@@ -48,7 +48,7 @@ fn expanded(history: &mut History, dir: &TempDir, paths: &[&str]) -> Result<Vec<
     let stood_for = history
         .expand(dir.path(), &mut arguments)
         .map_err(|error| error.to_string())?;
-    assert!(stood_for.iter().all(|path| arguments.paths.contains(path)));
+    assert!(stood_for.selectors.iter().all(|path| arguments.paths.contains(path)));
     Ok(arguments.paths)
 }
 
@@ -105,6 +105,26 @@ fn failures_are_those_of_the_framework_that_ran_last() {
     assert_eq!(expanded(&mut history, &dir, &["@failed"]), Ok(vec![T.to_owned()]));
     history.note(&asked(&["test"]), Framework::Minitest, &ran(&[(T, PASSED)]));
     assert_eq!(expanded(&mut history, &dir, &["@failed"]), Ok(vec![A.to_owned()]));
+}
+
+#[test]
+fn failures_of_the_other_framework_are_left_out_with_a_word_for_them() {
+    let (mut history, dir) = (History::default(), project());
+    let left_out = |paths: &[&str], history: &mut History| {
+        let stood_for = history.expand(dir.path(), &mut asked(paths)).unwrap();
+        stood_for.left_out
+    };
+    history.note(&asked(&["spec"]), Framework::Rspec, &ran(&[(A, FAILED)]));
+    assert_eq!(left_out(&["@failed"], &mut history), None);
+    history.note(&asked(&["test"]), Framework::Minitest, &ran(&[(T, FAILED)]));
+    assert_eq!(left_out(&["@failed"], &mut history).as_deref(), Some("@failed:rspec"));
+    assert_eq!(left_out(&["@failed:rspec"], &mut history), None);
+    assert_eq!(expanded(&mut history, &dir, &["@failed:rspec"]), Ok(vec![A.to_owned()]));
+    history.note(&asked(&[A]), Framework::Rspec, &ran(&[(A, FAILED)]));
+    assert_eq!(
+        left_out(&["@failed"], &mut history).as_deref(),
+        Some("@failed:minitest")
+    );
 }
 
 #[test]

@@ -45,6 +45,7 @@ pub(crate) fn facts(log: RunLog) -> Facts {
         refused: Refusals::default(),
         stood_for: Vec::new(),
         ahead: 0,
+        also_failed: None,
         coverage: None,
     }
 }

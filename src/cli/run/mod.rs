@@ -5,19 +5,18 @@ mod follow;
 mod told;
 mod watch;
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
 use super::Context;
+use super::parts::parts;
 use super::render::{junit, report, source};
 use super::session::{Server, with_server};
-use crate::config::Config;
 use crate::daemon::client::Client;
 use crate::error::{Error, Kind, Result};
-use crate::project::everything::everything;
-use crate::project::{Refusal, Rules};
 use crate::run::outcome::Outcome;
 use crate::run::report::{FailureReport, Report};
 use follow::Interrupts;
@@ -27,8 +26,8 @@ use told::Told;
 ///
 /// Exit codes: 0 passed; 1 something failed; 2 the call was wrong; 3 nothing was tested; 4 the run did not come to its end
 /// (timed out, crashed, …); 5 the app or the tests could not be loaded; 70 something of Coatepec broke; 75 busy, try
-/// again; 130 stopped by Ctrl-C. A run is one framework's: where nothing is named and there are tests of both, one runs
-/// after the other, --json tells an object per line, and the highest code counts, but for a 3 of one of them.
+/// again; 130 stopped by Ctrl-C. A run is one framework's: where there are tests of both, one runs after the other,
+/// --json tells an object per line, and the highest code counts, but for a 3 of one of them.
 #[derive(Debug, clap::Args)]
 pub(super) struct Run {
     /// Files, directories, `file:LINE(:LINE)`, `file[ID,ID]` or `file#NAME` [default: all tests of the app]
@@ -88,10 +87,7 @@ fn session(arguments: &Run, context: &Context) -> Result<ExitCode> {
     with_server(context, async |server| {
         let interrupts = Interrupts::listen()?;
         let root = server.root();
-        let parts = match arguments.selectors.is_empty() {
-            true => all_there_is(root)?,
-            false => vec![arguments.selectors.clone()],
-        };
+        let parts = parts(root, &arguments.selectors)?;
         let mut job = Job {
             arguments,
             context,
@@ -107,19 +103,6 @@ fn session(arguments: &Run, context: &Context) -> Result<ExitCode> {
         job.client.close().await;
         done
     })
-}
-
-/// What is run where nothing was named: the selectors of each run.
-fn all_there_is(root: &Path) -> Result<Vec<Vec<String>>> {
-    let rules = Rules::new(&Config::load(root)?.spec_roots);
-    let refused = |refusal: Refusal| Error::new(Kind::InvalidSelector, refusal.reason).hint("name what to run");
-    let parts = everything(root, &rules).map_err(refused)?;
-    match parts.is_empty() {
-        true => {
-            Err(Error::new(Kind::InvalidArguments, "there are no specs and no tests here").hint("name what to run"))
-        }
-        false => Ok(parts),
-    }
 }
 
 fn listed(names: &[String]) -> Option<Value> {
@@ -170,13 +153,18 @@ impl Job<'_> {
     }
 
     async fn all(&self, parts: &[Vec<String>], reports: &mut Vec<Report>) -> Result<()> {
-        for selectors in parts {
-            if parts.len() > 1 && !self.arguments.json {
+        let mut parts = VecDeque::from(parts.to_vec());
+        let mut several = parts.len() > 1;
+        while let Some(selectors) = parts.pop_front() {
+            if several && !self.arguments.json {
                 let terminal = &self.context.terminal;
                 terminal.remark(&terminal.err.dim(&format!("{}\n", selectors.join(" "))));
             }
-            let report = self.once(selectors).await?;
+            let report = self.once(&selectors).await?;
             let outcome = report.outcome;
+            // `@failed` stands for the failures of one framework, and whoever typed it means all.
+            parts.extend(report.also_failed.iter().map(|others| vec![others.clone()]));
+            several |= report.also_failed.is_some();
             reports.push(report);
             let stops = outcome == Outcome::Cancelled || self.arguments.fail_fast && exit::exit_code(outcome) != 0;
             if stops {

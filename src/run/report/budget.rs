@@ -215,6 +215,7 @@ impl Shaper {
             trigger: self.head(whole.trigger.as_ref()),
             seed: whole.seed,
             stood_for: whole.stood_for.clone(),
+            also_failed: whole.also_failed.clone(),
             command: self.text(&whole.command, self.at(Part::Heads)),
             refused: self.list(&whole.refused, |cut| &mut cut.other, Shaper::refused),
             sandbox: whole.sandbox.as_ref().map(|line| self.text(line, self.at(Part::Heads))),

@@ -81,6 +81,7 @@ impl Builder<'_> {
             trigger: facts.trigger.clone(),
             seed: log.started.as_ref().and_then(|started| started.seed),
             stood_for: facts.stood_for.iter().take(STOOD_FOR).cloned().collect(),
+            also_failed: facts.also_failed.clone(),
             command: facts.command.clone(),
             refused: facts.refused.listed.iter().map(|known| self.refused(known)).collect(),
             sandbox: facts.sandbox.as_ref().map(|sandbox| self.paths.text(sandbox)),

@@ -67,6 +67,8 @@ pub struct Facts {
     pub refused: Refusals,
     /// What `@failed` or `@last` stood for.
     pub stood_for: Vec<String>,
+    /// Stands for failures that `@failed` did not.
+    pub also_failed: Option<String>,
     /// Calls that were ahead of this one when it came.
     pub ahead: usize,
     /// Which lines it executed, if that was asked for.

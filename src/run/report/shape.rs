@@ -73,6 +73,9 @@ pub struct Report {
     /// What `@failed` or `@last` stood for, the first of it; `command` has all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stood_for: Vec<String>,
+    /// Selector of the failures of the other framework, which `@failed` left out: a run is one framework's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub also_failed: Option<String>,
     pub command: String,
     /// What the sandbox refused, as far as it is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
