@@ -110,19 +110,62 @@ impl<'a, T: Tree> Policy<'a, T> {
     }
 
     fn suggest(&mut self, refusal: Refusal, text: &str) -> Refusal {
-        let wanted = readings(text).last().and_then(|reading| normal(reading.path));
-        let (Some(wanted), true) = (wanted, refusal.is_about_the_path()) else {
+        if !refusal.is_about_the_path() {
             return refusal;
-        };
+        }
+        if let Some(class) = class_of(text) {
+            // `Widget#name` is no test of Minitest: RSpec describes a method like that.
+            let files = match class.ends_with("Test") {
+                true => self.near(&format!("{}.rb", underscored(class))),
+                false => Vec::new(),
+            };
+            let tests = files
+                .iter()
+                .filter(|file| Framework::of_file(file) == Some(Framework::Minitest));
+            let named: Vec<String> = tests.map(|file| format!("{file}#{text}")).collect();
+            return Refusal::without_file(text).did_you_mean(&named);
+        }
+        match readings(text).last().and_then(|reading| normal(reading.path)) {
+            Some(wanted) => refusal.did_you_mean(&self.near(&wanted)),
+            None => refusal,
+        }
+    }
+
+    fn near(&mut self, wanted: &str) -> Vec<String> {
         self.suggested += 1;
         if self.suggested > MAX_SUGGESTED {
-            return refusal;
+            return Vec::new();
         }
         let (tree, rules) = (self.tree, self.rules);
         let search = || expand(tree, rules, "", SUGGESTION).files;
-        let near = near_misses(&wanted, self.known.get_or_insert_with(search));
-        refusal.did_you_mean(&near)
+        near_misses(wanted, self.known.get_or_insert_with(search))
     }
+}
+
+/// The class that a selector names in place of a file: `WidgetTest#test_name`, `Shop::WidgetTest`, also `Widget#name`, as
+/// RSpec describes a method.
+fn class_of(text: &str) -> Option<&str> {
+    let (class, test) = text
+        .split_once('#')
+        .map_or((text, None), |(class, test)| (class, Some(test)));
+    let is_constant = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    let is_told = test.is_some() || class.contains("::") || class.ends_with("Test");
+    (is_told && class.split("::").all(is_constant)).then_some(class)
+}
+
+/// `Shop::WidgetTest` as the file of it is called: `shop/widget_test`.
+fn underscored(class: &str) -> String {
+    let mut path = String::new();
+    for c in class.replace("::", "/").chars() {
+        let within_word = path.ends_with(|last: char| last.is_lowercase() || last.is_numeric());
+        if c.is_uppercase() && within_word {
+            path.push('_');
+        }
+        path.extend(c.to_lowercase());
+    }
+    path
 }
 
 fn well_formed(text: &str, root: &Path) -> Result<(), Refusal> {

@@ -114,6 +114,12 @@ impl Refusal {
         Refusal::new("outside_roots", selector, reason).hint("`spec_roots` in `.coatepec.yml` names more of them")
     }
 
+    pub(super) fn without_file(selector: &str) -> Refusal {
+        Refusal::new("not_found", selector, "it names a class, and not the file that has it").hint(
+            "name the file, too: `FILE#Class#test_name`; or name a directory, and with `example` a part of what the test is called",
+        )
+    }
+
     pub(super) fn missing(selector: &str, path: &str) -> Refusal {
         let reason = match selector == path {
             true => "it does not exist".to_owned(),

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use coatepec::project::everything::everything_in;
+use coatepec::project::everything::{apart_in, everything_in};
 use coatepec::project::roots::{Place, matches};
 use coatepec::project::selector::{MAX_FILES, MAX_SELECTORS, select_in};
 use coatepec::project::tree::{Entry, EntryKind, Found, Tree};
@@ -720,4 +720,55 @@ fn everything_is_all_roots_of_each_framework_by_itself() {
     assert_eq!(one, [["test"]]);
     let none = everything_in(&Listed::new(&["lib/g_spec.rb"]), &Rules::default()).unwrap();
     assert!(none.is_empty(), "{none:?}");
+}
+
+#[test]
+fn what_is_of_both_frameworks_is_named_in_the_runs_that_it_takes() {
+    let tree = app_of_two_frameworks();
+    let cases: [(&[&str], &[&[&str]]); 6] = [
+        (&["spec", "test"], &[&["spec"], &["test"]]),
+        (
+            &["test/models", "spec/models/widget_spec.rb:3"],
+            &[&["spec/models/widget_spec.rb:3"], &["test/models"]],
+        ),
+        (&["test/models"], &[&["test/models"]]),
+        (&["./test//models/"], &[&["./test//models/"]]),
+        (
+            &["."],
+            &[&["spec"], &["engines/billing/test", "packs/parcels/test", "test"]],
+        ),
+        (&["packs", "spec"], &[&["spec"], &["packs"]]),
+    ];
+    for (named, runs) in cases {
+        let named: Vec<String> = named.iter().map(ToString::to_string).collect();
+        assert_eq!(apart_in(&tree, &Rules::default(), &named).unwrap(), runs, "{named:?}");
+    }
+    let mixed = Listed::new(&["spec/both/a_spec.rb", "spec/both/b_test.rb", "spec/c_spec.rb"]);
+    let runs = apart_in(&mixed, &Rules::default(), &["spec/both".to_owned()]).unwrap();
+    assert_eq!(runs, [["spec/both/a_spec.rb"], ["spec/both/b_test.rb"]]);
+    for wrong in ["@failed", "README.md", "spec/nothing_spec.rb"] {
+        let named = ["spec".to_owned(), wrong.to_owned()];
+        assert_eq!(apart_in(&tree, &Rules::default(), &named), None, "{wrong}");
+    }
+}
+
+#[test]
+fn a_class_without_its_file_is_refused_with_the_file_or_another_way_to_name_it() {
+    let hint = |named: &str| {
+        let refused = select_in(&app_of_two_frameworks(), &Rules::default(), &[named]).unwrap_err();
+        assert_eq!(refused[0].code, "not_found", "{named}: {refused:?}");
+        refused[0].hint.clone().unwrap()
+    };
+    for named in ["WidgetTest#test_it", "WidgetTest", "Shop::WidgetTest#test_it"] {
+        let file = format!("`test/models/widget_test.rb#{named}`");
+        assert!(hint(named).contains(&file), "{named}: {}", hint(named));
+    }
+    // As RSpec describes a method.
+    for named in ["Nowhere::ElseTest#test_it", "Widget#name"] {
+        let hint = hint(named);
+        assert!(
+            hint.contains("FILE#Class#test_name") && hint.contains("`example`"),
+            "{named}: {hint}"
+        );
+    }
 }
