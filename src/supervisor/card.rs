@@ -9,10 +9,12 @@ use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
 use super::setup::Site;
+use crate::config::Config;
 use crate::config::sandbox::Mode;
 use crate::dirs;
 use crate::process::procfs::{self, Identity};
 use crate::process::spawn::ourselves;
+use crate::worker::environment::{boot_key, clean, without_secrets};
 
 /// Servers of all versions write it and read it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,12 +28,17 @@ pub struct Card {
     pub build: Option<String>,
     #[serde(default)]
     pub sandbox_at_least: Option<Mode>,
+    /// A digest of the environment that the app got when the server was started.
+    #[serde(default)]
+    pub environment: Option<String>,
 }
 
 impl Card {
-    /// Of this process.
+    /// Of this process, with the settings as they are now.
     pub fn ours(site: &Site) -> Card {
         let pid = Pid::this();
+        let sandbox = Config::load(&site.root).unwrap_or_default().sandbox;
+        let environment = without_secrets(clean(std::env::vars_os()), &sandbox);
         Card {
             pid: pid.as_raw(),
             start: procfs::stat(pid).map_or(0, |found| found.id.start),
@@ -39,6 +46,7 @@ impl Card {
             root: site.root.clone(),
             build: build().ok(),
             sandbox_at_least: Some(site.sandbox_at_least),
+            environment: Some(boot_key(&environment).to_string()),
         }
     }
 

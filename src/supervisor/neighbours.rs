@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::card::{Card, cards};
 use super::setup::Site;
-use crate::config::{Config, Sandbox};
+use crate::config::{self, Config, Sandbox};
 use crate::process::procfs;
 use crate::worker::environment::{Variables, clean, differences, without_secrets};
 
@@ -16,16 +16,21 @@ const NAMES: usize = 12;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Neighbour {
     pub pid: i32,
-    /// What is not alike: names of variables, `--sandbox-at-least`, `the build of Coatepec`.
+    /// What is not alike: names of variables, `sandbox` in `.coatepec.yml` when the server was started, `--sandbox-at-least`,
+    /// `the build of Coatepec`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differs: Vec<String>,
 }
 
 /// As they are at this moment. Reads files.
 pub(super) fn neighbours(site: &Site) -> Vec<Neighbour> {
-    let ours = Card::ours(site);
-    let is_other = |card: &Card| card.root == ours.root && card.pid != ours.pid && card.is_alive();
-    let others: Vec<Card> = cards().into_iter().map(|(_, card)| card).filter(is_other).collect();
+    let now = Card::ours(site);
+    let cards = cards().into_iter().map(|(_, card)| card);
+    let (own, others): (Vec<Card>, Vec<Card>) = cards
+        .filter(|card| card.root == now.root && card.is_alive())
+        .partition(|card| card.pid == now.pid);
+    // As it was written at the start: the settings may be others by now.
+    let ours = own.into_iter().next().unwrap_or(now);
     if others.is_empty() {
         return Vec::new();
     }
@@ -47,15 +52,29 @@ fn counting(vars: impl IntoIterator<Item = (std::ffi::OsString, std::ffi::OsStri
     without_secrets(clean(vars), sandbox)
 }
 
+/// Why a server that begins boots an app that another one has, in the words of a trigger.
+pub(super) fn own_app(others: &[Neighbour]) -> Option<String> {
+    let other = others.iter().find(|other| !other.differs.is_empty())?;
+    Some(format!(
+        "booted: the app of the server with pid {} can't be shared, since these differ: {}",
+        other.pid,
+        other.differs.join(", ")
+    ))
+}
+
 /// In words; a card of an old version does not tell everything.
 fn apart(ours: &Card, other: &Card, mut variables: Vec<String>) -> Vec<String> {
     let differ = |one: &Option<String>, two: &Option<String>| two.is_some() && one != two;
     let more = variables.len().saturating_sub(NAMES);
     variables.truncate(NAMES);
     let more = (more > 0).then(|| format!("and {more} more"));
+    // Secrets, and what else the settings keep from the app or let it have.
+    let sandbox = (variables.is_empty() && differ(&ours.environment, &other.environment))
+        .then(|| format!("`sandbox` in {}", config::FILE));
     let floor = (other.sandbox_at_least.is_some() && other.sandbox_at_least != ours.sandbox_at_least)
         .then(|| "--sandbox-at-least".to_owned());
     let build = (other.version != ours.version || differ(&ours.build, &other.build))
         .then(|| "the build of Coatepec".to_owned());
-    variables.into_iter().chain(more).chain(floor).chain(build).collect()
+    let told = variables.into_iter().chain(more).chain(sandbox);
+    told.chain(floor).chain(build).collect()
 }

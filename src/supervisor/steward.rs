@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use nix::sys::signal::Signal;
 use tokio::sync::Notify;
+use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use super::account::{self, Attempt};
@@ -17,6 +18,7 @@ use super::execute::{self, NotStarted, Ran};
 use super::history::History;
 use super::lease::Lease;
 use super::lock::Locks;
+use super::neighbours::{neighbours, own_app};
 use super::queue::Queue;
 use super::runs::{Over, Runs};
 use super::seats::Seats;
@@ -45,6 +47,9 @@ const OUTDATED: u32 = 5;
 
 /// Serves until the shutdown comes, and then ends everything.
 pub(super) async fn serve(site: Site, office: Office, eager: bool) {
+    let beside = site.clone();
+    let others = spawn_blocking(move || neighbours(&beside)).await.unwrap_or_default();
+    office.warm.lock().await.begin(own_app(&others));
     let work = eager.then_some(Work::WarmUp);
     serve_in_order(site, &office, work).await;
     office.queue.close();

@@ -338,6 +338,11 @@ impl Warm {
         true
     }
 
+    /// Says why there is to be an app, before there was any.
+    pub fn begin(&mut self, why: Option<String>) {
+        self.gone = why;
+    }
+
     /// Ends everything that no run is using.
     pub async fn retire(&mut self) {
         if let Some(booted) = self.booted.take() {

@@ -245,6 +245,33 @@ fn who_does_not_share_is_told_of_the_other_server_and_of_what_differs() {
 }
 
 #[test]
+fn servers_that_differ_by_the_settings_of_the_sandbox_say_so_and_the_first_run_says_why_it_booted() {
+    let app = app();
+    let with_secret = || app.server_with(Setup::default().shared().env("PAYMENT_TOKEN", "secret"));
+    let one = with_secret();
+    assert_eq!(one.run([QUICK])["trigger"], Value::Null);
+    app.setting("sandbox: {env: {keep: [PAYMENT_TOKEN]}}");
+    let other = with_secret();
+    for server in [&one, &other] {
+        let status = server.status();
+        assert_eq!(
+            status["other_servers"][0]["differs"],
+            json!(["`sandbox` in .coatepec.yml"]),
+            "{status}"
+        );
+    }
+    let first = other.run([QUICK]);
+    let trigger = first["trigger"].as_str().unwrap_or_default();
+    assert!(
+        trigger.starts_with("booted: ") && trigger.contains("`sandbox` in .coatepec.yml"),
+        "{first}"
+    );
+    one.end();
+    other.end();
+    gone(&app);
+}
+
+#[test]
 fn another_environment_or_another_build_has_a_server_of_its_own() {
     let app = app();
     let copy = app.beside("coatepec");
