@@ -130,13 +130,19 @@ impl Handler {
             Error::new(Kind::InvalidArguments, message).hint("it is `run_id` of an earlier answer, such as `run-7`")
         };
         match self.supervisor.found(input.run_id.parse().map_err(unknown)?)? {
-            Found::Ongoing(ongoing) => match input.failure {
-                Some(number) if ongoing.error().is_none() => {
+            // What there is by now, at once: to wait for its end is another question.
+            Found::Ongoing(ongoing) if ongoing.error().is_none() => match (input.failure, input.output) {
+                (Some(number), _) => {
                     let failure = self.supervisor.failure_so_far(&ongoing, number)?;
                     success(&Running::with(&ongoing, failure))
                 }
-                _ => told(&ongoing, wait_for(&ongoing, input.wait_seconds, caller).await?),
+                (None, Some(stream)) => {
+                    let offset = input.offset.unwrap_or(0);
+                    success(&self.supervisor.output_so_far(&ongoing, stream, offset)?)
+                }
+                (None, None) => told(&ongoing, wait_for(&ongoing, input.wait_seconds, caller).await?),
             },
+            Found::Ongoing(ongoing) => told(&ongoing, wait_for(&ongoing, input.wait_seconds, caller).await?),
             Found::Over(over) => match (input.failure, input.output) {
                 (Some(number), _) => success(&over.failure(number)?),
                 (None, Some(stream)) => success(&over.page(stream, input.offset.unwrap_or(0))?),

@@ -386,6 +386,7 @@ impl Watched {
 
     async fn watch(mut self, process: &Process<'_>, ongoing: &Ongoing) -> Ran {
         let started = Instant::now();
+        ongoing.prints(self.stdout.heard(), self.stderr.heard());
         // What somebody else did before is not this run's.
         if let Some(kept) = process.kept() {
             kept.take_blocked();

@@ -65,6 +65,7 @@ use flaky::{FlakyArguments, FlakyReport};
 use listing::{ListArguments, ListReport};
 use neighbours::neighbours;
 use queue::{NotQueued, QUEUE, Queue};
+use results::{Page, StreamName};
 use runs::{Answer, Found, Ongoing, Over, Served};
 use setup::{Setup, Site};
 use steward::Office;
@@ -239,8 +240,7 @@ impl Supervisor {
     /// # Errors
     /// `RunNotFound`: that many have not failed by now, or there was no room to keep it.
     pub fn failure_so_far(&self, ongoing: &Ongoing, number: usize) -> Result<FailureReport> {
-        let paths = Paths::new(&self.site.root, std::env::home_dir());
-        let failure = ongoing.failure(number, &paths).ok_or_else(|| {
+        let failure = ongoing.failure(number, &self.paths()).ok_or_else(|| {
             let failures = ongoing.progress().borrow().failures;
             let message = format!(
                 "{} goes on, and failure {number} of it is not known; {failures} so far",
@@ -249,6 +249,18 @@ impl Supervisor {
             Error::new(Kind::RunNotFound, message).hint("leave out `failure` to wait for the end of the run")
         })?;
         Ok(failure.within(ongoing.max_bytes))
+    }
+
+    /// A page of what a run under way has printed by now.
+    ///
+    /// # Errors
+    /// `InvalidArguments` when the text ends before `offset`.
+    pub fn output_so_far(&self, ongoing: &Ongoing, stream: StreamName, offset: usize) -> Result<Page> {
+        ongoing.page(stream, offset, &self.paths())
+    }
+
+    fn paths(&self) -> Paths {
+        Paths::new(&self.site.root, std::env::home_dir())
     }
 
     /// Ends a run that was taken back, without the time it has to leave by itself.

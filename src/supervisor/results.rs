@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::runs::Over;
+use super::runs::{Ongoing, Over};
 use crate::config::IncludeStdout;
 use crate::error::{Error, Kind, Result};
+use crate::run::RunId;
 use crate::run::output::{Captured, clip};
+use crate::run::paths::Paths;
 use crate::run::report::{Report, View};
 
 /// Room that a page leaves for the rest of its answer.
@@ -22,11 +24,14 @@ pub enum StreamName {
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct Page {
     pub run_id: String,
+    /// `running`, if there may be more to come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<&'static str>,
     pub stream: StreamName,
     /// Bytes of the kept text before this page.
     pub offset: usize,
     pub text: String,
-    /// Where the next page begins; absent on the last one.
+    /// Where the next page begins, or what is printed next; absent on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<usize>,
     /// Bytes that the run wrote.
@@ -80,22 +85,13 @@ impl Over {
     /// `InvalidArguments` when the text ends before `offset`.
     pub fn page(&self, stream: StreamName, offset: usize) -> Result<Page> {
         let captured = self.captured(stream);
-        let text = self.output(stream);
-        let rest = text.get(offset..).ok_or_else(|| {
-            let message = format!("`offset` is {offset}, and the text has {} bytes", text.len());
-            Error::new(Kind::InvalidArguments, message).hint("begin at 0 and follow `next_offset`")
-        })?;
-        let page = fitting(rest, self.view.max_bytes.saturating_sub(FRAME_BYTES));
-        let next = offset + page.len();
-        Ok(Page {
-            run_id: self.facts.id.to_string(),
+        let printed = Printed {
+            run_id: self.facts.id,
             stream,
-            offset,
-            next_offset: (next < text.len()).then_some(next),
-            text: page,
-            bytes: captured.bytes,
-            dropped: captured.dropped,
-        })
+            text: self.output(stream),
+            captured,
+        };
+        printed.page(offset, self.view.max_bytes)
     }
 
     fn whole(&self) -> View {
@@ -104,6 +100,63 @@ impl Over {
             include_stdout: IncludeStdout::Always,
             max_bytes: usize::MAX,
         }
+    }
+}
+
+impl Ongoing {
+    /// A page of what it has printed by now.
+    ///
+    /// # Errors
+    /// As of [`Over::page`].
+    pub fn page(&self, stream: StreamName, offset: usize, paths: &Paths) -> Result<Page> {
+        let captured = self.output(stream);
+        let printed = Printed {
+            run_id: self.id,
+            stream,
+            text: paths.text(&captured.text),
+            captured: &captured,
+        };
+        let page = printed.page(offset, self.max_bytes)?;
+        Ok(Page {
+            outcome: Some("running"),
+            next_offset: Some(page.offset + page.text.len()),
+            ..page
+        })
+    }
+}
+
+/// A stream of a run, and what a caller may see of it.
+struct Printed<'a> {
+    run_id: RunId,
+    stream: StreamName,
+    text: String,
+    captured: &'a Captured,
+}
+
+impl Printed<'_> {
+    fn page(self, offset: usize, max_bytes: usize) -> Result<Page> {
+        let Printed {
+            run_id,
+            stream,
+            text,
+            captured,
+        } = self;
+        let rest = text.get(offset..).ok_or_else(|| {
+            let message = format!("`offset` is {offset}, and the text has {} bytes", text.len());
+            Error::new(Kind::InvalidArguments, message).hint("begin at 0 and follow `next_offset`")
+        })?;
+        let page = fitting(rest, max_bytes.saturating_sub(FRAME_BYTES));
+        let next = offset + page.len();
+        Ok(Page {
+            run_id: run_id.to_string(),
+            outcome: None,
+            stream,
+            offset,
+            next_offset: (next < text.len()).then_some(next),
+            text: page,
+            bytes: captured.bytes,
+            dropped: captured.dropped,
+        })
     }
 }
 

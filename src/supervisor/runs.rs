@@ -10,16 +10,19 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::call::RunArguments;
+use super::results::StreamName;
 use crate::error::{Error, Kind, Result};
 use crate::project::since::Moment;
 use crate::run::RunId;
 use crate::run::log::weight;
 use crate::run::outcome::Outcome;
+use crate::run::output::{Capture, Captured};
 use crate::run::paths::Paths;
 use crate::run::progress::{NAMED, Phase, Progress};
 use crate::run::report::{Facts, FailureReport, Report, View};
 use crate::worker::protocol::{ExampleFinished, ExampleStatus, RunEvent};
 
+use crate::worker::tail::Heard;
 /// Runs that are kept when they are over, and bytes of all of them together.
 const KEPT: usize = 50;
 const KEPT_BYTES: usize = 32 * 1024 * 1024;
@@ -61,8 +64,7 @@ pub struct Ongoing {
     pub(super) hurry: CancellationToken,
     progress: watch::Sender<Progress>,
     end: watch::Sender<Option<End>>,
-    /// As many of those that `progress` names as there is room for.
-    failed: Mutex<Live>,
+    live: Mutex<Live>,
     /// Those who wait for the end at this moment.
     waiting: AtomicUsize,
     asked: Moment,
@@ -81,6 +83,14 @@ impl Live {
     /// In order and without gaps, so that a number means one failure.
     fn keep(&mut self, end: &ExampleFinished, weight: usize) {
         self.bytes += weight;
+    /// What it prints, once it has a process.
+    printed: Option<Printed>,
+}
+
+#[derive(Debug)]
+struct Printed {
+    stdout: Heard,
+    stderr: Heard,
         if self.bytes <= LIVE_BYTES && self.failed.len() < NAMED {
             self.failed.push(end.clone());
         }
@@ -112,7 +122,7 @@ impl Ongoing {
             hurry: CancellationToken::new(),
             progress: watch::Sender::default(),
             end: watch::Sender::default(),
-            failed: Mutex::default(),
+            live: Mutex::default(),
             waiting: AtomicUsize::new(0),
             asked,
             begun: CancellationToken::new(),
@@ -133,14 +143,14 @@ impl Ongoing {
             && end.status == ExampleStatus::Failed
         {
             // Before it is counted, so that it is there for whoever has seen the count.
-            lock(&self.failed).keep(end, weight(event));
+            lock(&self.live).keep(end, weight(event));
         }
         self.on_progress(|progress| progress.note(event));
     }
 
     /// The failure of this number, from 1, in full, if it has happened by now.
     pub fn failure(&self, number: usize, paths: &Paths) -> Option<FailureReport> {
-        let live = lock(&self.failed);
+        let live = lock(&self.live);
         let end = live.failed.get(number.checked_sub(1)?)?;
         Some(FailureReport::of(end, paths))
     }
@@ -151,6 +161,21 @@ impl Ongoing {
             self.hurry.cancel();
         }
     }
+    /// Its process has begun to print.
+    pub(super) fn prints(&self, stdout: Heard, stderr: Heard) {
+        lock(&self.live).printed = Some(Printed { stdout, stderr });
+    }
+
+    /// What it has printed by now.
+    pub(super) fn output(&self, stream: StreamName) -> Captured {
+        let live = lock(&self.live);
+        let heard = live.printed.as_ref().map(|printed| match stream {
+            StreamName::Stdout => &printed.stdout,
+            StreamName::Stderr => &printed.stderr,
+        });
+        heard.map_or_else(|| Capture::new(0).finish(), Heard::so_far)
+    }
+
 
     /// Its turn has come.
     pub(super) fn prepare(&self) {
@@ -163,7 +188,7 @@ impl Ongoing {
     /// From now on only its end is an answer: a process of it may exist.
     pub(super) fn begin(&self) {
         self.begun.cancel();
-        *lock(&self.failed) = Live::default();
+        *lock(&self.live) = Live::default();
         self.on_progress(|progress| {
             *progress = Progress {
                 phase: Phase::Loading,

@@ -1,6 +1,6 @@
 //! What a process of ours prints besides the protocol, kept for the diagnosis of its death.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
@@ -15,8 +15,23 @@ const LIMIT: usize = 16 * 1024;
 /// A pipe that is drained in the background, for as long as anyone writes to it.
 #[derive(Debug)]
 pub struct Tail {
-    captured: Arc<Mutex<Capture>>,
+    heard: Heard,
     reading: tokio::task::JoinHandle<()>,
+}
+
+/// What is read of a pipe, also for others while it is being read.
+#[derive(Debug, Clone)]
+pub struct Heard(Arc<Mutex<Capture>>);
+
+impl Heard {
+    /// What was printed so far.
+    pub fn so_far(&self) -> Captured {
+        self.capture().clone().finish()
+    }
+
+    fn capture(&self) -> MutexGuard<'_, Capture> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Tail {
@@ -25,24 +40,24 @@ impl Tail {
     }
 
     pub fn with_limit(mut pipe: pipe::Receiver, limit: usize) -> Tail {
-        let captured = Arc::new(Mutex::new(Capture::new(limit)));
-        let into = Arc::clone(&captured);
+        let heard = Heard(Arc::new(Mutex::new(Capture::new(limit))));
+        let into = heard.clone();
         let reading = tokio::spawn(async move {
             let mut chunk = vec![0; 64 * 1024];
             while let Ok(read @ 1..) = pipe.read(&mut chunk).await {
-                into.lock().unwrap_or_else(PoisonError::into_inner).push(&chunk[..read]);
+                into.capture().push(&chunk[..read]);
             }
         });
-        Tail { captured, reading }
+        Tail { heard, reading }
+    }
+
+    pub fn heard(&self) -> Heard {
+        self.heard.clone()
     }
 
     /// What was printed so far.
     pub fn so_far(&self) -> Captured {
-        self.captured
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-            .finish()
+        self.heard.so_far()
     }
 
     /// What was printed, given a moment for the last words to arrive.

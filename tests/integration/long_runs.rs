@@ -213,6 +213,39 @@ fn a_failure_can_be_had_in_full_while_the_run_goes_on() {
     server.stop();
 }
 
+#[test]
+fn what_a_run_has_printed_can_be_had_while_it_goes_on() {
+    let app = App::copy();
+    let server = app.server();
+    app.write(
+        "spec/live_spec.rb",
+        "RSpec.describe('Live') { it('waits') { $stderr.puts 'one'; sleep 0.01 until File.exist?('tmp/go'); $stderr.puts 'two' } }\n",
+    );
+    let call = server.begin(["spec/live_spec.rb"], json!({"wait_seconds": 0}));
+    let begun = call.wait().success(&server.tool("rails_spec_run")["outputSchema"]);
+    let run = &begun["run_id"];
+    // With all the time in the world to wait: it is answered at once, or never.
+    let printed = |offset: &Value| {
+        result(
+            &server,
+            run,
+            json!({"output": "stderr", "offset": offset, "wait_seconds": 900}),
+        )
+    };
+    let first = eventually("it has printed", || {
+        let page = printed(&json!(0));
+        (page["bytes"] != 0).then_some(page)
+    });
+    assert_eq!(first["outcome"], "running", "{first}");
+    assert_eq!(first["text"], "one\n", "{first}");
+    app.write("tmp/go", "");
+    result(&server, run, json!({"wait_seconds": 900}));
+    let rest = printed(&first["next_offset"]);
+    assert_eq!(rest["text"], "two\n", "{rest}");
+    assert!(rest["outcome"].is_null() && rest["next_offset"].is_null(), "{rest}");
+    server.stop();
+}
+
 /// Taken back while it waits for its turn, it is no run; who asks for it later is told what became of it.
 #[test]
 fn what_became_of_a_call_that_never_ran_is_told_later() {
