@@ -2,7 +2,7 @@
 
 use super::log::RunLog;
 use super::outcome::Outcome;
-use super::paths::selector;
+use super::paths::{Paths, selector};
 use crate::worker::protocol::{ExampleStatus, ListedExample};
 
 /// Bytes of a failure's message that are kept.
@@ -31,7 +31,7 @@ pub struct ExampleResult {
     pub description: String,
     /// `None`: it never came to its end.
     pub status: Option<ExampleStatus>,
-    /// Of a failure.
+    /// Of a failure, with paths as callers may see them.
     pub message: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl ExampleResult {
 }
 
 impl Results {
-    pub fn of(log: &RunLog) -> Results {
+    pub fn of(log: &RunLog, paths: &Paths) -> Results {
         let examples = log.examples.iter().map(|example| ExampleResult {
             id: selector(&example.identity.id),
             description: example.identity.description.clone(),
@@ -50,7 +50,7 @@ impl Results {
             message: example
                 .end
                 .as_ref()
-                .and_then(|end| Some(clipped(end.failure.as_ref()?.message.trim()))),
+                .and_then(|end| Some(clipped(&paths.text(end.failure.as_ref()?.message.trim())))),
         });
         Results {
             seed: log.started.as_ref().and_then(|started| started.seed),

@@ -234,7 +234,7 @@ impl Check<'_> {
         let over = over?;
         Ok(Served {
             report: over.report(),
-            results: Results::of(&over.facts.log),
+            results: over.results(),
         })
     }
 

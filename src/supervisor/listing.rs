@@ -13,7 +13,6 @@ use crate::reading::{check_cursor, check_list};
 use crate::run::outcome::Outcome;
 use crate::run::paths::selector;
 use crate::run::report::{Report, SkippedPath};
-use crate::run::results::Results;
 use crate::worker::protocol::ListedExample;
 
 /// Examples on a page: the default and the most.
@@ -102,7 +101,7 @@ pub(super) async fn list(
         Some(over) if is_whole(&over) => over,
         _ => supervisor.served(run.clone(), &cancel).await?,
     };
-    let results = Results::of(&over.facts.log);
+    let results = over.results();
     let loaded = is_whole(&over);
     let files = if loaded {
         Vec::new()
@@ -136,7 +135,7 @@ pub(super) async fn list(
 }
 
 fn is_whole(over: &Over) -> bool {
-    Results::of(&over.facts.log).whole || over.facts.verdict.outcome == Outcome::NoExamples
+    over.results().whole || over.facts.verdict.outcome == Outcome::NoExamples
 }
 
 /// Those of the report, unless that is told itself.

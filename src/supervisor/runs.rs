@@ -20,9 +20,10 @@ use crate::run::output::{Capture, Captured};
 use crate::run::paths::Paths;
 use crate::run::progress::{NAMED, Phase, Progress};
 use crate::run::report::{Facts, FailureReport, Report, View};
+use crate::run::results::Results;
 use crate::worker::protocol::{ExampleFinished, ExampleStatus, RunEvent};
-
 use crate::worker::tail::Heard;
+
 /// Runs that are kept when they are over, and bytes of all of them together.
 const KEPT: usize = 50;
 const KEPT_BYTES: usize = 32 * 1024 * 1024;
@@ -46,6 +47,10 @@ pub struct Over {
 impl Over {
     pub fn report(&self) -> Report {
         Report::new(&self.facts, self.view, &self.paths)
+    }
+
+    pub fn results(&self) -> Results {
+        Results::of(&self.facts.log, &self.paths)
     }
 }
 
@@ -72,17 +77,12 @@ pub struct Ongoing {
     begun: CancellationToken,
 }
 
-/// Failures of a run under way.
+/// What can be had of a run under way.
 #[derive(Debug, Default)]
 struct Live {
+    /// As many of those that `progress` names as there is room for.
     failed: Vec<ExampleFinished>,
     bytes: usize,
-}
-
-impl Live {
-    /// In order and without gaps, so that a number means one failure.
-    fn keep(&mut self, end: &ExampleFinished, weight: usize) {
-        self.bytes += weight;
     /// What it prints, once it has a process.
     printed: Option<Printed>,
 }
@@ -91,6 +91,12 @@ impl Live {
 struct Printed {
     stdout: Heard,
     stderr: Heard,
+}
+
+impl Live {
+    /// In order and without gaps, so that a number means one failure.
+    fn keep(&mut self, end: &ExampleFinished, weight: usize) {
+        self.bytes += weight;
         if self.bytes <= LIVE_BYTES && self.failed.len() < NAMED {
             self.failed.push(end.clone());
         }
@@ -155,12 +161,6 @@ impl Ongoing {
         Some(FailureReport::of(end, paths))
     }
 
-    /// Ends it without grace, if it is being ended.
-    pub fn hurry(&self) {
-        if self.cancel.is_cancelled() {
-            self.hurry.cancel();
-        }
-    }
     /// Its process has begun to print.
     pub(super) fn prints(&self, stdout: Heard, stderr: Heard) {
         lock(&self.live).printed = Some(Printed { stdout, stderr });
@@ -176,6 +176,12 @@ impl Ongoing {
         heard.map_or_else(|| Capture::new(0).finish(), Heard::so_far)
     }
 
+    /// Ends it without grace, if it is being ended.
+    pub fn hurry(&self) {
+        if self.cancel.is_cancelled() {
+            self.hurry.cancel();
+        }
+    }
 
     /// Its turn has come.
     pub(super) fn prepare(&self) {

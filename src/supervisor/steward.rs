@@ -367,6 +367,7 @@ impl Steward {
             ahead: queued.ahead,
             ..account::facts(queued.ongoing().id, call, attempt)
         };
+        let paths = Paths::new(call.root(), std::env::home_dir());
         // Nothing was run for a list, and so there is nothing to count or to keep.
         let listing = call.arguments.list;
         if listing {
@@ -374,7 +375,7 @@ impl Steward {
         } else {
             self.board.ran(facts.mode_of_run(), facts.verdict.outcome);
             self.journal.note(entry(queued, &facts));
-            self.remember(call, &facts);
+            self.remember(call, &facts, &paths);
         }
         Over {
             asked: queued.ongoing().asked(),
@@ -382,14 +383,14 @@ impl Steward {
             listing,
             facts,
             view: call.view,
-            paths: Paths::new(call.root(), std::env::home_dir()),
+            paths,
         }
     }
 
-    fn remember(&self, call: &Checked, facts: &Facts) {
+    fn remember(&self, call: &Checked, facts: &Facts, paths: &Paths) {
         if results::worth_remembering(facts.verdict.outcome, &facts.log) && !call.arguments.aside {
             let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
-            history.note(&call.arguments, call.setup.framework, &Results::of(&facts.log));
+            history.note(&call.arguments, call.setup.framework, &Results::of(&facts.log, paths));
         }
     }
 }
