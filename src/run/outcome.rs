@@ -48,6 +48,22 @@ pub enum Outcome {
     DatabaseBusy,
 }
 
+impl Outcome {
+    /// Whether the run began and did not come to its end.
+    pub fn is_cut_short(self) -> bool {
+        matches!(
+            self,
+            Outcome::TimedOut
+                | Outcome::Cancelled
+                | Outcome::MemoryExceeded
+                | Outcome::TooManyProcesses
+                | Outcome::FileTooLarge
+                | Outcome::Crashed
+                | Outcome::Incomplete
+        )
+    }
+}
+
 /// How the process ended, as its parent saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {

@@ -11,6 +11,7 @@ use coatepec::run::outcome::{Outcome, Verdict};
 use coatepec::run::output::Captured;
 use coatepec::run::paths::Paths;
 use coatepec::run::report::{Cut, ErrorReport, Facts, FailureReport, Mode, Report, Stream, Summary, Timing, View};
+use coatepec::run::results::Results;
 use coatepec::worker::protocol::{ExampleFinished, ExampleStatus, Failure, Location, RunEvent, Started, ThreadDump};
 
 use crate::told::{end, fails, failure, goes_wrong_outside, hangs_at, log, passes, pends, selected, starts};
@@ -44,8 +45,8 @@ pub(crate) fn facts(log: RunLog) -> Facts {
         sandbox: None,
         refused: Refusals::default(),
         stood_for: Vec::new(),
-        ahead: 0,
         also_failed: None,
+        ahead: 0,
         coverage: None,
     }
 }
@@ -567,6 +568,42 @@ fn what_the_supervisor_knows_is_passed_on() {
         }
     );
     assert_eq!(report.cut, None);
+}
+
+/// What was cut off told no time of its own.
+#[test]
+fn the_time_of_a_run_that_was_cut_short_is_all_of_it() {
+    let seconds = |outcome| {
+        let facts = Facts {
+            verdict: verdict(outcome),
+            timing: Timing {
+                run: 2.0,
+                ..Timing::default()
+            },
+            ..facts(log([RunEvent::Started(selected(&[A, B])), passes(A), starts(B)]))
+        };
+        Report::new(&facts, view(ROOMY), &paths()).summary.seconds
+    };
+    let cases = [
+        (Outcome::Passed, 0.25),
+        (Outcome::Failed, 0.25),
+        (Outcome::TimedOut, 2.0),
+        (Outcome::Cancelled, 2.0),
+        (Outcome::Crashed, 2.0),
+    ];
+    for (outcome, expected) in cases {
+        assert_eq!(seconds(outcome), expected, "{outcome:?}");
+    }
+}
+
+#[test]
+fn messages_of_the_results_have_short_paths() {
+    let said = RunEvent::ExampleFinished(ExampleFinished {
+        failure: Some(failure("IOError", "no /srv/shop/tmp/a, no /home/ada/b")),
+        ..end(A, ExampleStatus::Failed)
+    });
+    let results = Results::of(&log([said]), &paths());
+    assert_eq!(results.examples[0].message.as_deref(), Some("no tmp/a, no ~/b"));
 }
 
 #[test]

@@ -99,11 +99,18 @@ impl Builder<'_> {
             errors_outside: u32::try_from(log.outside.len()).unwrap_or(u32::MAX),
             not_run: log.not_run(),
             assertions: log.assertions(),
-            seconds: rounded(
-                log.ended()
-                    .filter_map(|end| end.seconds)
-                    .fold(0.0, |sum, seconds| sum + seconds),
-            ),
+            seconds: rounded(self.seconds()),
+        }
+    }
+
+    /// Of a run that did not come to its end all of its time: what was cut off has told none.
+    fn seconds(&self) -> f64 {
+        match self.facts.verdict.outcome.is_cut_short() {
+            true => self.facts.timing.run,
+            false => {
+                let of_examples = self.facts.log.ended().filter_map(|end| end.seconds);
+                of_examples.fold(0.0, |sum, seconds| sum + seconds)
+            }
         }
     }
 

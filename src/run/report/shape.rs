@@ -99,6 +99,7 @@ pub struct Summary {
     /// Of Minitest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assertions: Option<u32>,
+    /// In its examples; of a run that did not come to its end, all of its time.
     pub seconds: f64,
 }
 
