@@ -104,14 +104,10 @@ impl State {
             (State::Asking { stop, .. } | State::Terminating { stop, .. }, Event::Over(_)) => killing(now, stop),
             (State::Running { .. }, Event::Hurried) => killing(now, Stop::Cancelled),
             (State::Asking { stop, .. } | State::Terminating { stop, .. }, Event::Hurried) => killing(now, stop),
-            (State::Running { .. }, Event::Cancelled) => terminating(now, grace, Stop::Cancelled),
-            (State::Running { .. }, Event::Tick) if late => (
-                State::Asking {
-                    until: now + ASKING,
-                    stop: Stop::Deadline,
-                },
-                &[Action::AskThreads],
-            ),
+            // Whoever takes it back has mostly waited too long for it; and they wait for its end, so that this is no longer
+            // than what it has to leave by itself.
+            (State::Running { .. }, Event::Cancelled) => asking(now, ASKING.min(grace), Stop::Cancelled),
+            (State::Running { .. }, Event::Tick) if late => asking(now, ASKING, Stop::Deadline),
             (State::Asking { stop, .. }, Event::Told) => terminating(now, grace, stop),
             (State::Asking { stop, .. }, Event::Tick) if late => terminating(now, grace, stop),
             (State::Terminating { stop, .. }, Event::Tick) if late => killing(now, stop),
@@ -129,6 +125,11 @@ impl State {
             State::Draining { stop, .. } | State::Done { stop } => stop,
         }
     }
+}
+
+fn asking(now: Instant, patience: Duration, stop: Stop) -> (State, &'static [Action]) {
+    let until = now + patience;
+    (State::Asking { until, stop }, &[Action::AskThreads])
 }
 
 fn terminating(now: Instant, grace: Duration, stop: Stop) -> (State, &'static [Action]) {

@@ -194,6 +194,10 @@ fn interrupted_once_the_run_is_ended_and_still_told() {
     assert_eq!(ended.status.code(), Some(130), "{out}{err}");
     assert!(err.contains("stopping the run"), "{err}");
     assert!(out.contains("cancelled: "), "{out}");
+    assert!(
+        out.contains("spec/waits_spec.rb:1:in "),
+        "where it was, as Ruby says: {out}"
+    );
 }
 
 #[test]

@@ -62,8 +62,7 @@ type Step = (Kind, &'static [Action]);
 /// The specification, for an event at the time when `Tick` is due.
 fn due(state: Kind, event: Event) -> Step {
     match (state, event) {
-        (Kind::Running, Event::Tick) => (Kind::Asking, &[AskThreads]),
-        (Kind::Running, Event::Cancelled) => (Kind::Terminating, &[Term]),
+        (Kind::Running, Event::Tick | Event::Cancelled) => (Kind::Asking, &[AskThreads]),
         (Kind::Running, Event::Over(_) | Event::Hurried) => (Kind::Killing, &[KillTree]),
         (Kind::Running, Event::Exited) => (Kind::Draining, &[Collect]),
         (Kind::Running, Event::Told | Event::Closed) => (Kind::Running, &[]),
@@ -165,7 +164,10 @@ fn each_state_has_the_time_it_may_take() {
     };
     assert_eq!(running.wake_at(), Some(now));
     assert_eq!(waits(running, Event::Tick), Some(now + ASKING));
-    assert_eq!(waits(running, Event::Cancelled), Some(now + GRACE));
+    assert_eq!(waits(running, Event::Cancelled), Some(now + ASKING.min(GRACE)));
+    let hasty = ASKING / 5;
+    let (cancelled, _) = running.on(Event::Cancelled, now, hasty);
+    assert_eq!(cancelled.wake_at(), Some(now + hasty), "within the grace");
     assert_eq!(waits(running, Event::Exited), Some(now + DRAINING));
     for asking in states(Kind::Asking, now) {
         assert_eq!(waits(asking, Event::Told), Some(now + GRACE));
@@ -234,8 +236,10 @@ fn a_run_that_answers_nothing_is_asked_then_told_then_killed_then_given_up() {
 #[test]
 fn no_grace_is_fine() {
     let now = Instant::now();
-    let (state, _) = State::Running { deadline: now + GRACE }.on(Event::Cancelled, now, Duration::ZERO);
-    assert_eq!(state.on(Event::Tick, now, Duration::ZERO).1, [KillTree]);
+    let (asking, _) = State::Running { deadline: now + GRACE }.on(Event::Cancelled, now, Duration::ZERO);
+    let (terminating, actions) = asking.on(Event::Tick, now, Duration::ZERO);
+    assert_eq!(actions, [Term]);
+    assert_eq!(terminating.on(Event::Tick, now, Duration::ZERO).1, [KillTree]);
 }
 
 fn event() -> impl Strategy<Value = (Event, Duration)> {
