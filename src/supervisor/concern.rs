@@ -15,7 +15,7 @@ use crate::journal::touched::{TouchedStore, hash};
 use crate::project::app_file::app_files;
 use crate::project::concerned::{
     self, Because, Changed, Confidence, Known, Offers, Row, Runs, SELECTORS, Sources, Subject, Texts, Unmatched,
-    grouped, roots,
+    grouped, roots, surely,
 };
 use crate::project::diff::ChangedFile;
 use crate::project::{Framework, Rules};
@@ -263,6 +263,18 @@ fn keep<T>(list: &mut Vec<T>, most: usize) -> usize {
     let more = list.len().saturating_sub(most);
     list.truncate(most);
     more
+}
+
+impl ConcernReport {
+    /// The tests among `selected` that are concerned, if it is sure enough to leave out the others ([`surely`]).
+    pub fn narrowed(&self, selected: &[String]) -> Option<Vec<String>> {
+        let is_whole = self.unmatched.is_empty() && self.warnings.is_empty() && self.cut.is_none();
+        if !is_whole || self.runs.iter().any(|run| run.all) {
+            return None;
+        }
+        let rows: Vec<&Row> = self.runs.iter().flat_map(|run| &run.tests).collect();
+        surely(&rows, selected)
+    }
 }
 
 impl ConcernedRun {

@@ -225,6 +225,45 @@ fn watching_runs_again_what_a_save_concerns() {
     );
 }
 
+#[test]
+fn watching_runs_and_names_the_only_test_that_is_known_to_describe_what_was_saved() {
+    let app = App::copy();
+    app.write("app/services/pricing.rb", "class Pricing; def self.of(n) = n; end\n");
+    for (file, body) in [
+        (
+            "spec/watched/a_spec.rb",
+            "RSpec.describe(Pricing) { it(\"a\") { expect(Pricing.of(1)).to eq 1 } }\n",
+        ),
+        ("spec/watched/b_spec.rb", "RSpec.describe(\"B\") { it(\"b\") {} }\n"),
+    ] {
+        app.write(file, format!("require \"rails_helper\"\n{body}"));
+    }
+    let mut command = app.command(env!("CARGO_BIN_EXE_coatepec"));
+    command.args(["--no-share", "run", "--watch", "spec/watched"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut err = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut runs = |expected: &str| {
+        let line = out.find(|line| line.as_ref().is_ok_and(|line| line.contains("example")));
+        let line = line.unwrap().unwrap();
+        assert!(line.starts_with(expected), "{line}");
+    };
+    let mut hears = |expected: &str| assert!(err.any(|line| line.unwrap().contains(expected)), "{expected}");
+    runs("passed: 2 examples");
+    hears("waiting for a save");
+    app.write(
+        "app/services/pricing.rb",
+        "class Pricing; def self.of(n) = n + 0; end\n",
+    );
+    hears("changed: app/services/pricing.rb; of these tests it concerns spec/watched/a_spec.rb");
+    runs("passed: 1 example ");
+    hears("waiting for a save");
+    app.write("lib/unheard_of.rb", "UNHEARD_OF = 1\n");
+    runs("passed: 2 examples");
+    send(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
 /// A directory that is made later, a file that no test loads, and a server that is killed meanwhile.
 #[test]
 fn watching_goes_on_whatever_happens_beside_it() {

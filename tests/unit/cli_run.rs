@@ -4,7 +4,7 @@ use coatepec::cli::run::exit::{exit_code, exit_code_of_all};
 use coatepec::cli::{definition, usage};
 use coatepec::error::Kind;
 use coatepec::project::Rules;
-use coatepec::project::concerned::concerned;
+use coatepec::project::concerned::{Confidence, Row, saved, surely};
 use coatepec::run::outcome::Outcome;
 
 const FILES: [&str; 8] = [
@@ -18,11 +18,18 @@ const FILES: [&str; 8] = [
     "spec/views/widgets/show.html_spec.rb",
 ];
 
+fn owned(paths: &[&str]) -> Vec<String> {
+    paths.iter().map(ToString::to_string).collect()
+}
+
+/// What is run where nothing is known of a file but its name.
 fn next(changed: &[&str], selected: &[&str]) -> Option<Vec<String>> {
-    let owned = |paths: &[&str]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
-    concerned(&owned(changed), &owned(selected), &Rules::new(&[]), &|path| {
-        FILES.contains(&path)
-    })
+    let exists = |path: &str| FILES.contains(&path);
+    let saved = saved(&owned(changed), &owned(selected), &Rules::new(&[]), &exists);
+    match saved.others.is_empty() {
+        true => Some(saved.tests).filter(|tests| !tests.is_empty()),
+        false => Some(owned(selected)),
+    }
 }
 
 #[track_caller]
@@ -96,6 +103,31 @@ fn what_no_selected_test_is_named_after_runs_all_that_is_selected() {
         &selected,
         &selected,
     );
+}
+
+#[test]
+fn what_is_known_of_a_file_narrows_the_selection_only_where_a_selected_test_is_surely_meant() {
+    let row = |(path, confidence): &(&str, Confidence)| Row {
+        path: (*path).to_owned(),
+        confidence: *confidence,
+        reasons: Vec::new(),
+    };
+    let narrowed = |rows: &[(&str, Confidence)], selected: &[&str]| {
+        let rows: Vec<Row> = rows.iter().map(row).collect();
+        surely(&rows.iter().collect::<Vec<_>>(), &owned(selected))
+    };
+    let known = [
+        ("spec/lib/tax_spec.rb", Confidence::High),
+        ("spec/models/widget_spec.rb", Confidence::Low),
+        ("test/models/widget_test.rb", Confidence::Medium),
+    ];
+    let both = owned(&["spec/lib/tax_spec.rb", "spec/models/widget_spec.rb"]);
+    assert_eq!(narrowed(&known, &["spec"]), Some(both));
+    let lines = ["spec/lib/tax_spec.rb:3"];
+    assert_eq!(narrowed(&known, &lines), Some(owned(&lines)));
+    assert_eq!(narrowed(&known, &["spec/models"]), None);
+    assert_eq!(narrowed(&known, &["test"]), None);
+    assert_eq!(narrowed(&[], &["spec"]), None);
 }
 
 #[test]

@@ -8,19 +8,26 @@ use std::time::Duration;
 
 use notify::event::{EventKind, ModifyKind};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
+use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
 use super::Job;
+use crate::cli::session::ask;
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
+use crate::project::concerned::Saved;
 use crate::project::{Rules, concerned};
+use crate::supervisor::concern::ConcernReport;
 
 /// An editor saves in several steps, and a checkout changes many files: how long it must be quiet.
 const QUIET: Duration = Duration::from_millis(100);
 
 /// Files that are named of one save.
 const NAMED: usize = 5;
+
+/// Files of one save that are looked into; a checkout changes many, and may concern everything.
+const ASKED: usize = 5;
 
 /// Directories that are large or written by runs, and of which no save concerns a test.
 const LEFT_OUT: [&str; 8] = [
@@ -68,18 +75,45 @@ pub(super) async fn watch(job: &mut Job<'_>, parts: Vec<Vec<String>>) -> Result<
             }
             let exists = |path: &str| job.root.join(path).is_file();
             let rules = Rules::new(&Config::load(job.root).unwrap_or_default().spec_roots);
-            let next = concerned::concerned(&changed, &selectors, &rules, &exists);
-            let nothing = if next.is_none() {
-                "; it concerns none of these tests"
-            } else {
-                ""
+            let saved = concerned::saved(&changed, &selectors, &rules, &exists);
+            let next = concerned_by(job, saved, &selectors).await;
+            let meant = match &next {
+                None => "; it concerns none of these tests".to_owned(),
+                Some(all) if *all == selectors => String::new(),
+                Some(some) => format!("; of these tests it concerns {}", named(some)),
             };
-            terminal.remark(&terminal.err.dim(&format!("changed: {}{nothing}\n", named(&changed))));
+            terminal.remark(&terminal.err.dim(&format!("changed: {}{meant}\n", named(&changed))));
             if let Some(next) = next {
                 break split(&next, &parts);
             }
         };
     }
+}
+
+/// What is to be run after a save, if anything: all of it where nobody knows better for sure.
+async fn concerned_by(job: &Job<'_>, saved: Saved, selected: &[String]) -> Option<Vec<String>> {
+    let mut run = saved.tests;
+    if saved.others.len() > ASKED {
+        return Some(selected.to_vec());
+    }
+    for file in &saved.others {
+        match narrowed(job, file, selected).await {
+            Some(tests) => run.extend(tests),
+            None => return Some(selected.to_vec()),
+        }
+    }
+    run.sort();
+    run.dedup();
+    (!run.is_empty()).then_some(run)
+}
+
+/// As `coatepec for` has it.
+async fn narrowed(job: &Job<'_>, file: &str, selected: &[String]) -> Option<Vec<String>> {
+    let answer = ask(&job.client, "rails_spec_for", json!({ "files": [file] }))
+        .await
+        .ok()?;
+    let report: ConcernReport = serde_json::from_value(answer).ok()?;
+    report.narrowed(selected)
 }
 
 /// What is to be run, in the runs that it belongs to.

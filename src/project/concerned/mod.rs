@@ -13,6 +13,6 @@ pub use answer::{Answer, Because, Changed, Confidence, Known, Row, Runs, Source,
 pub use group::{SELECTORS, grouped, roots};
 pub use mentions::{Mentions, Offers, plain};
 pub use names::{Code, Namesake, directories, namesakes};
-pub use save::{concerned, is_edit};
+pub use save::{Saved, is_edit, saved, surely};
 pub use sources::{Sources, Texts};
 pub use subject::Subject;

@@ -1,33 +1,48 @@
-//! Which tests a save concerns, by their names alone: it has to be told at once. Pure.
+//! Which tests a save concerns, by their names first: it has to be told at once. Pure.
 
+use super::answer::{Confidence, Row};
 use super::names::namesakes;
 use super::subject::Subject;
 use crate::project::{Framework, Rules};
 
-/// The selectors to run after `changed` (paths relative to the root) was saved. `selected`: what is being watched.
-/// `exists`: whether there is such a file. None: there is nothing to run.
-pub fn concerned(
-    changed: &[String],
-    selected: &[String],
-    rules: &Rules,
-    exists: &dyn Fn(&str) -> bool,
-) -> Option<Vec<String>> {
+/// What a save concerns, among what is being watched.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Saved {
+    /// The tests that were saved, and those that are named after what was, as they were selected.
+    pub tests: Vec<String>,
+    /// Files that no test of the selection is named after: each may concern all of them.
+    pub others: Vec<String>,
+}
+
+/// What was saved (`changed`: paths relative to the root), held against what is being watched (`selected`). `exists`: whether
+/// there is such a file.
+pub fn saved(changed: &[String], selected: &[String], rules: &Rules, exists: &dyn Fn(&str) -> bool) -> Saved {
     let changed = changed.iter().map(String::as_str);
     let changed: Vec<&str> = changed.filter(|path| may_concern(path, rules)).collect();
-    let mut run: Vec<String> = Vec::new();
+    let mut saved = Saved::default();
     // A test that was deleted, or has another name now, can't be run.
     for path in changed.into_iter().filter(|path| !is_test(path) || exists(path)) {
         let tests = tests_of(path, exists);
         let tests: Vec<String> = tests.into_iter().filter_map(|test| within(&test, selected)).collect();
-        // What no test is named after may concern all of them.
-        if tests.is_empty() {
-            return Some(selected.to_vec());
+        match tests.is_empty() {
+            true => saved.others.push(path.to_owned()),
+            false => saved.tests.extend(tests),
         }
-        run.extend(tests);
     }
-    run.sort();
-    run.dedup();
-    (!run.is_empty()).then_some(run)
+    saved.tests.sort();
+    saved.tests.dedup();
+    saved
+}
+
+/// The tests among what is being watched that a file concerns, by all that is known of it, if one of them surely is meant.
+/// The less sure ones come along.
+pub fn surely(rows: &[&Row], selected: &[String]) -> Option<Vec<String>> {
+    let watched = rows
+        .iter()
+        .filter_map(|row| Some((row.confidence, within(&row.path, selected)?)));
+    let watched: Vec<(Confidence, String)> = watched.collect();
+    let sure = watched.iter().any(|(confidence, _)| *confidence == Confidence::High);
+    sure.then(|| watched.into_iter().map(|(_, test)| test).collect())
 }
 
 fn is_test(path: &str) -> bool {
