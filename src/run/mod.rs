@@ -1,6 +1,7 @@
 //! One execution of a validated selection: what was asked, how far it came, what it amounts to.
 
 pub mod advice;
+pub mod allow;
 pub mod blocked;
 pub mod cause;
 pub mod command;

@@ -42,17 +42,21 @@ pub struct Granted {
 
 impl Granted {
     pub fn of(files: &Files, tree: &impl Tree) -> Granted {
+        // The kernel is told of what is there only.
+        let there = |grants: &[Grant]| {
+            let paths = paths(grants, tree).into_iter();
+            paths.filter(|path| tree.real(path).is_some()).collect()
+        };
         Granted {
-            write: paths(&files.write, tree),
-            read: paths(&files.read, tree),
+            write: there(&files.write),
+            read: there(&files.read),
         }
     }
 
     /// What it was that this forbids, of a file that could not be had although its permissions allow it; none if this has
     /// nothing against it. Of an open file it is not known what it was opened for: where neither is allowed, reading counts.
     pub fn forbids(&self, file: &RefusedFile) -> Option<Kind> {
-        let within = |places: &[PathBuf]| places.iter().any(|place| file.path.starts_with(place));
-        let (written, read) = (within(&self.write), within(&self.read));
+        let (written, read) = (within(&self.write, &file.path), within(&self.read, &file.path));
         match file {
             _ if written => None,
             RefusedFile { readable: true, .. } if !read => Some(Kind::Read),
@@ -60,6 +64,15 @@ impl Granted {
             _ => None,
         }
     }
+
+    /// Whether a file may be had in this way.
+    pub fn allows(&self, kind: Kind, path: &Path) -> bool {
+        within(&self.write, path) || (kind == Kind::Read && within(&self.read, path))
+    }
+}
+
+fn within(places: &[PathBuf], path: &Path) -> bool {
+    places.iter().any(|place| path.starts_with(place))
 }
 
 /// A file that could not be had.
@@ -111,6 +124,11 @@ fn beside(path: PathBuf, except: &[PathBuf], tree: &impl Tree) -> Vec<PathBuf> {
     } else {
         vec![path]
     }
+}
+
+/// Whether there is anything that a path with `*` and `?` stands for.
+pub fn is_there(path: &Path, tree: &impl Tree) -> bool {
+    named(path, tree).iter().any(|path| tree.real(path).is_some())
 }
 
 /// What a path with `*` and `?` stands for: as it is written, and where that leads to.

@@ -1,7 +1,10 @@
-//! From the settings to a policy: which places a mode grants, and which it protects. Pure, but for [`Place::here`].
+//! From the settings to a policy: which places a mode grants, and which it protects. Pure, but for what [`Place`] looks at.
 
+use std::collections::BTreeSet;
+use std::os::unix::fs::DirEntryExt;
 use std::path::{Path, PathBuf};
 
+use super::grants::{self, Tree};
 use super::policy::{Files, Grant, Limits, Policy, Sockets, Syscalls};
 use super::sockets;
 use crate::config::sandbox::{Mode, Sandbox};
@@ -191,6 +194,16 @@ pub struct Place {
     pub sockets: Vec<PathBuf>,
 }
 
+/// A place that is granted if it is there when a process is confined.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Grantable {
+    pub path: PathBuf,
+    /// Where it matters that it is the same one; else 0.
+    pub inode: u64,
+    /// To be written, or only read.
+    pub written: bool,
+}
+
 impl Place {
     /// This machine, this user and this app.
     pub fn here(root: &Path) -> Place {
@@ -218,6 +231,50 @@ impl Place {
         for name in MADE.into_iter().chain(measured) {
             let _ = std::fs::create_dir(self.root.join(name));
         }
+    }
+
+    /// What would be granted by itself or by the settings to a process that is confined at this moment, as far as it may
+    /// come, or come anew, while another one lives, which then can't have it. None of an app that may be written as a whole.
+    pub fn grantable(&self, sandbox: &Sandbox) -> BTreeSet<Grantable> {
+        if sandbox.mode == Mode::Off {
+            return BTreeSet::new();
+        }
+        let open = files(sandbox, self).open_around_root.is_some();
+        let own = if open {
+            Vec::new()
+        } else {
+            self.own_directories(sandbox.mode)
+        };
+        let named = |places: &[String], written: bool| {
+            let there = self.resolve_all(places).into_iter().filter(|path| path.exists());
+            there
+                .map(move |path| Grantable {
+                    path,
+                    inode: 0,
+                    written,
+                })
+                .collect::<Vec<_>>()
+        };
+        let named = [named(&sandbox.write, true), named(&sandbox.read, false)].concat();
+        own.into_iter().chain(named).collect()
+    }
+
+    fn own_directories(&self, mode: Mode) -> Vec<Grantable> {
+        let entries = std::fs::read_dir(&self.root).into_iter().flatten().flatten();
+        let own = entries.filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let usual = STRICTLY_WRITTEN.contains(&name.as_str());
+            let granted = usual || (mode != Mode::Strict && !PROTECTED.contains(&name.as_str()));
+            // Others are made anew by builds, and tests seldom write to them.
+            let inode = if usual { entry.ino() } else { 0 };
+            let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            (granted && is_dir).then(|| Grantable {
+                path: entry.path(),
+                inode,
+                written: true,
+            })
+        });
+        own.collect()
     }
 
     pub(super) fn temporaries(&self) -> [PathBuf; 4] {
@@ -271,6 +328,19 @@ pub fn policy(sandbox: &Sandbox, place: &Place) -> Policy {
         sockets: on.then(|| Sockets::of(sandbox, place, secrets(sandbox.mode, place))),
         required: sandbox.required,
     }
+}
+
+/// The places of the settings that name nothing there is, with their keys: they grant nothing.
+pub fn not_there(sandbox: &Sandbox, place: &Place, tree: &impl Tree) -> Vec<String> {
+    if sandbox.mode == Mode::Off {
+        return Vec::new();
+    }
+    let named = |key: &'static str, places: &[String]| -> Vec<String> {
+        let is_there = |written: &&String| place.resolve(written).is_some_and(|path| grants::is_there(&path, tree));
+        let lost = places.iter().filter(|written| !is_there(written));
+        lost.map(|written| format!("{key}: {written}")).collect()
+    };
+    [named("write", &sandbox.write), named("read", &sandbox.read)].concat()
 }
 
 fn files(sandbox: &Sandbox, place: &Place) -> Files {

@@ -3,6 +3,7 @@
 use super::call::Checked;
 use super::coverage::Measuring;
 use super::execute::Ran;
+use super::remedies::Remedies;
 use super::warm::{Prepared, Problem};
 use crate::project::Framework;
 use crate::run::blocked::Refusals;
@@ -12,7 +13,7 @@ use crate::run::outcome::{Outcome, Verdict, judge, no_ruby, unmatched_beside};
 use crate::run::output::{Capture, Captured};
 use crate::run::paths::selector;
 use crate::run::report::{CrashedFork, Facts, Leftover, Mode, SkippedPath, Timing};
-use crate::run::{RunId, advice};
+use crate::run::{RunId, advice, allow};
 use crate::worker::Broken;
 use crate::worker::protocol::{Failure, Identity, KnownAs};
 
@@ -67,6 +68,7 @@ pub(super) fn facts(id: RunId, call: &Checked, attempt: Attempt) -> Facts {
         trigger: prepared.trigger,
         sandbox: None,
         refused: Refusals::default(),
+        held_back: call.setup.held_back(),
         stood_for: call.stood_for.selectors.clone(),
         also_failed: call.stood_for.left_out.clone(),
         ahead: 0,
@@ -92,7 +94,10 @@ fn ran_facts(call: &Checked, base: Facts, ran: Ran) -> Facts {
         .and_then(|crash| advice::of_crashed_fork(&crash.stderr));
     Facts {
         command: command(call, random.and_then(|started| started.seed), known_as),
-        hint: advice::of_run(&verdict, &ran.log, ran.end, base.mode == Mode::Fork),
+        hint: allow::joined([
+            advice::of_run(&verdict, &ran.log, ran.end, base.mode == Mode::Fork),
+            of_refusals(call, &ran.refused),
+        ]),
         skipped: base.skipped.into_iter().chain(excluded(&ran.log)).collect(),
         warnings: unmatched_beside(&ran.log, &verdict)
             .into_iter()
@@ -115,6 +120,14 @@ fn ran_facts(call: &Checked, base: Facts, ran: Ran) -> Facts {
         log: ran.log,
         ..base
     }
+}
+
+fn of_refusals(call: &Checked, refused: &Refusals) -> Option<String> {
+    if refused.listed.is_empty() {
+        return None;
+    }
+    let remedies = Remedies::at(call.root(), &call.setup.config.sandbox);
+    allow::hint(&refused.listed, |kind, path| remedies.of(kind, path))
 }
 
 fn problem_facts(base: Facts, problem: Problem) -> Facts {

@@ -94,6 +94,12 @@ pub struct Status {
     /// How the warm processes are confined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Enforcement>,
+    /// Variables that look like secrets and are kept from the app; `env: {keep: …}` of `sandbox` gives them to it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub held_back: Vec<String>,
+    /// Places in `write` and `read` of `sandbox` that name nothing there is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_there: Vec<String>,
     /// Who keeps the limit of memory of runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<MemoryLimit>,
@@ -338,6 +344,8 @@ impl Board {
             eager_load_error: boot.and_then(|boot| boot.eager_load_error.clone()),
             listening: boot.map(|boot| boot.listening.clone()).unwrap_or_default(),
             sandbox: boot.map(|boot| boot.sandbox.clone()),
+            held_back: Vec::new(),
+            not_there: Vec::new(),
             memory_limit: boot.map(|boot| boot.memory_limit),
             rewrites: boot.map(|boot| boot.rewritten(&project_root)).unwrap_or_default(),
             project_root,

@@ -15,6 +15,8 @@ use super::setup::{Settings, Setup};
 use crate::project::Framework;
 use crate::project::changes::{self, Change, Snapshot};
 use crate::project::since::Moment;
+use crate::sandbox::Kind;
+use crate::sandbox::rules::Grantable;
 use crate::worker::app::{self, App};
 use crate::worker::freshness::{Effect, Watch};
 use crate::worker::protocol::Versions;
@@ -36,6 +38,8 @@ pub struct Booted {
     pub since: Instant,
     pub watch: Watch,
     pub(super) made_with: Settings,
+    /// What the sandbox could grant when it was put on.
+    pub(super) grantable: BTreeSet<Grantable>,
     pub(super) baseline: Snapshot,
     pub zygote: Option<Arc<Zygote>>,
     /// The one that the zygote has loaded, or the last one had: one is warm at a time.
@@ -153,6 +157,19 @@ impl Booted {
             changes
         })
         .await
+    }
+
+    /// A place that came after the boot: the sandbox would grant it to an app that is booted now.
+    pub(super) async fn shut_out(&self, setup: &Setup) -> Option<PathBuf> {
+        let setup = setup.clone();
+        let now = spawn_blocking(move || setup.grantable()).await.unwrap_or_default();
+        let granted = self.worker.kept().granted();
+        let has = |place: &Grantable| {
+            let kind = if place.written { Kind::Write } else { Kind::Read };
+            place.inode == 0 && granted.is_some_and(|granted| granted.allows(kind, &place.path))
+        };
+        let mut new = now.difference(&self.grantable).filter(|place| !has(place));
+        new.next().map(|place| place.path.clone())
     }
 
     /// What has changed since and calls for that much at least; it stays a change.

@@ -24,6 +24,7 @@ pub mod neighbours;
 pub mod queue;
 mod readers;
 mod reading;
+mod remedies;
 pub mod results;
 pub mod rewrites;
 pub mod runs;
@@ -57,6 +58,9 @@ use crate::reading::Question;
 use crate::run::RunId;
 use crate::run::paths::Paths;
 use crate::run::report::{FailureReport, Report};
+use crate::sandbox::grants::Disk;
+use crate::sandbox::rules::{Place, not_there};
+use crate::worker::environment;
 use board::{Defaults, Status};
 use call::{Checked, Queued, RunArguments};
 use concern::{ConcernArguments, ConcernReport};
@@ -391,11 +395,14 @@ impl Supervisor {
         let look = move || (site.config(), neighbours(&site));
         let (config, other_servers) = spawn_blocking(look).await.map_err(panicked)?;
         let config_error = config.as_ref().err().map(Error::with_hint);
-        let defaults = defaults(&config.unwrap_or_default());
+        let config = config.unwrap_or_default();
+        let defaults = defaults(&config);
         let queue = self.office.queue.waiting();
         Ok(Status {
             config_error,
             other_servers,
+            held_back: environment::held_back(&environment::clean(std::env::vars_os()), &config.sandbox),
+            not_there: not_there(&config.sandbox, &Place::here(&self.site.root), &Disk),
             ..self
                 .office
                 .board

@@ -1,5 +1,6 @@
 //! What a tree is made for and made with.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use crate::project::{Framework, Project, Rules};
 use crate::sandbox::Policy;
 use crate::sandbox::floor;
 use crate::sandbox::grants::Disk;
-use crate::sandbox::rules::{self, Place};
+use crate::sandbox::rules::{self, Grantable, Place};
 use crate::worker::environment::{self, Variables};
 use crate::worker::freshness::Effect;
 use crate::worker::launch::Plan;
@@ -91,6 +92,18 @@ impl Setup {
             env,
             policy,
         })
+    }
+
+    /// The names of variables that look like secrets and are kept from the app.
+    pub(super) fn held_back(&self) -> Vec<String> {
+        environment::held_back(&environment::clean(std::env::vars_os()), &self.config.sandbox)
+    }
+
+    /// What the sandbox could grant at this moment, once the app's own directories are there.
+    pub(super) fn grantable(&self) -> BTreeSet<Grantable> {
+        let (place, sandbox) = (Place::here(&self.project.root), &self.config.sandbox);
+        place.make_missing(sandbox);
+        place.grantable(sandbox)
     }
 
     /// What any program of this app gets.

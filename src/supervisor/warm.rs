@@ -4,6 +4,7 @@
 //! Runs and questions share it. Each holds it only while it looks and prepares: a run then has a lease, a question a
 //! reader. So neither waits for the other's end, and a change found by one is done for both.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -416,6 +417,15 @@ impl Warm {
             prepared.trigger = Some(trigger);
         }
         booted.pending = booted.pending.max(effect);
+        if booted.pending < Effect::Reboot
+            && let Some(path) = booted.shut_out(setup).await
+        {
+            let path = Paths::new(&setup.project.root, std::env::home_dir()).file(&path);
+            prepared.trigger = Some(format!(
+                "rebooted: {path} is new, and the sandbox grants what is there at the boot"
+            ));
+            booted.pending = Effect::Reboot;
+        }
         booted.pending
     }
 
@@ -426,6 +436,8 @@ impl Warm {
             None => Watch::before_boot(&setup.project.root, setup.test_dirs()),
         };
         let looking = Looking::begin(watch.targets());
+        let to_confine = setup.clone();
+        let grantable = spawn_blocking(move || to_confine.grantable()).await.unwrap_or_default();
         let booted = {
             let before = looking.clone();
             let own = self.during_boots.own();
@@ -452,6 +464,9 @@ impl Warm {
             Ok((worker, base)) => {
                 let before = Arc::unwrap_or_clone(looking.done().await);
                 self.settle(setup, before, worker, base).await;
+                if let Some(booted) = &mut self.booted {
+                    booted.grantable = grantable;
+                }
                 Ok(())
             }
             Err(Unbooted::Broken(broken)) => Err((Outcome::BootFailed, broken)),
@@ -547,6 +562,7 @@ impl Warm {
             since: Instant::now(),
             watch,
             made_with: Settings::of(setup),
+            grantable: BTreeSet::new(),
             baseline,
             zygote: None,
             framework: None,

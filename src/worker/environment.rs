@@ -78,6 +78,8 @@ const SECRETS: [&str; 33] = [
 /// Names that look like those and hold nothing secret; apps ask for them when they boot.
 const HARMLESS: [&str; 2] = ["AWS_REGION", "AWS_DEFAULT_REGION"];
 
+const OF_AGENTS: [&str; 3] = ["SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO"];
+
 /// Where Chrome puts what is left of a crash, and profiles that nobody named. Its usual places, in the home, are closed, and
 /// without them it does not start.
 const OF_CHROME: [&str; 2] = ["BREAKPAD_DUMP_LOCATION", "CHROME_CONFIG_HOME"];
@@ -122,6 +124,16 @@ pub fn without_secrets(mut vars: Variables, sandbox: &Sandbox) -> Variables {
     vars
 }
 
+/// The names of those that look like secrets and are therefore kept from the app; but for those that lead to an agent for
+/// keys, which every desktop has and no app asks for.
+pub fn held_back(vars: &Variables, sandbox: &Sandbox) -> Vec<String> {
+    let names = vars.keys().map(|name| name.to_string_lossy());
+    let held = names.filter(|name| looks_secret(name, sandbox) && is_dropped(name, sandbox) && !fits(name, OF_AGENTS));
+    held.filter(|name| !sandbox.env.set.contains_key(&**name))
+        .map(std::borrow::Cow::into_owned)
+        .collect()
+}
+
 /// Of each user one, since nobody may write to another's. Chrome makes it.
 fn place_of_chrome(vars: &Variables) -> String {
     let temporary = get(vars, "TMPDIR").unwrap_or("/tmp");
@@ -131,9 +143,12 @@ fn place_of_chrome(vars: &Variables) -> String {
 
 fn is_dropped(name: &str, sandbox: &Sandbox) -> bool {
     let env = &sandbox.env;
-    let looks_secret = sandbox.mode != Mode::Off && fits(name, SECRETS) && !fits(name, HARMLESS);
     let named = fits(name, env.drop.iter().map(String::as_str));
-    (looks_secret || named) && !fits(name, env.keep.iter().map(String::as_str))
+    (looks_secret(name, sandbox) || named) && !fits(name, env.keep.iter().map(String::as_str))
+}
+
+fn looks_secret(name: &str, sandbox: &Sandbox) -> bool {
+    sandbox.mode != Mode::Off && fits(name, SECRETS) && !fits(name, HARMLESS)
 }
 
 fn fits<'a>(name: &str, globs: impl IntoIterator<Item = &'a str>) -> bool {

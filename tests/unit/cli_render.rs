@@ -268,6 +268,21 @@ fn a_failure_has_its_place_message_diff_source_and_the_command_that_runs_it_agai
 }
 
 #[test]
+fn what_the_sandbox_kept_from_a_run_is_told_and_how_to_let_it() {
+    let report = Report {
+        held_back: vec!["A_TOKEN".to_owned(), "B\u{1b}_TOKEN".to_owned()],
+        hint: Some("where tests are meant to do what `refused` lists: `rails_runtime_restart`".to_owned()),
+        ..report()
+    };
+    let shown = report::body(&report, &|_| String::new(), Style::PLAIN);
+    let told = "the sandbox kept from the app what looks like a secret: A_TOKEN, B\u{fffd}_TOKEN (`env: {keep: …}`";
+    assert!(shown.contains(told), "{shown}");
+    let summary = report::summary(&report, Style::PLAIN);
+    let hint = "hint: where tests are meant to do what the sandbox refused: `coatepec restart`\n";
+    assert!(summary.ends_with(hint), "{summary}");
+}
+
+#[test]
 fn what_fails_like_an_earlier_one_says_so_in_a_few_lines() {
     let shown = report::also(2, "spec/a_spec.rb[1:3]", "A fails, too", "A fails", Style::PLAIN);
     assert_eq!(
@@ -418,6 +433,14 @@ fn the_doctor_reads_forks_sandbox_and_migrations_from_what_tools_say() {
     );
     assert_eq!(partial.state, State::Warning);
     assert_eq!(partial.told, "standard\nlimits: full\nnetwork: none (old kernel)");
+    let whole = json!([{"part": "limits", "enforced": "full"}]);
+    let lost = checkup::sandbox(&json!({
+        "sandbox": {"mode": "standard", "parts": whole}, "not_there": ["write: ap"], "held_back": ["A_TOKEN"],
+    }));
+    assert_eq!(lost.state, State::Warning);
+    assert!(lost.told.contains("nothing is there: write: ap"), "{}", lost.told);
+    assert!(lost.told.contains("`env.keep` has them: A_TOKEN"), "{}", lost.told);
+    assert!(lost.fix.unwrap().contains("coatepec restart"));
     assert_eq!(checkup::migrations(&json!({"pending_count": 0})).state, State::Ok);
     let pending = checkup::migrations(&json!({"pending_count": 1, "pending_migrations": ["20250101_a"]}));
     assert_eq!(

@@ -1,7 +1,7 @@
 //! What of the supervisor's environment a Ruby of the app gets to see.
 
 use coatepec::config::Config;
-use coatepec::worker::environment::{Variables, boot_key, clean_for, differences, for_app};
+use coatepec::worker::environment::{Variables, boot_key, clean_for, differences, for_app, held_back};
 
 fn vars(pairs: &[(&str, &str)]) -> Variables {
     pairs.iter().map(|(name, value)| (name.into(), value.into())).collect()
@@ -332,6 +332,25 @@ fn secrets_are_kept_from_the_app_unless_they_are_asked_for() {
         let left = for_app(vars(&[(name, "x")]), &sandbox);
         assert_eq!(value(&left, name).is_some(), stays, "{settings} {name}");
     }
+}
+
+#[test]
+fn what_is_held_back_is_known_by_name() {
+    let all = vars(&[
+        ("A_TOKEN", "x"),
+        ("B_TOKEN", "x"),
+        ("C_TOKEN", "x"),
+        ("MINE", "x"),
+        ("SSH_AUTH_SOCK", "x"),
+        ("PATH", "x"),
+    ]);
+    let of = |settings: &str| {
+        let sandbox = Config::parse(&format!("sandbox: {settings}")).unwrap().sandbox;
+        held_back(&all, &sandbox).join(" ")
+    };
+    assert_eq!(of("{}"), "A_TOKEN B_TOKEN C_TOKEN");
+    assert_eq!(of("{env: {keep: [A_*], set: {B_TOKEN: b}, drop: [MINE]}}"), "C_TOKEN");
+    assert_eq!(of("{mode: off}"), "");
 }
 
 #[test]

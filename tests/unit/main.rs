@@ -1,5 +1,6 @@
 //! Rules that need no process and no Rails.
 
+mod allow;
 mod blocked;
 mod cause;
 mod changes;

@@ -44,6 +44,7 @@ pub(crate) fn facts(log: RunLog) -> Facts {
         crashed_fork: None,
         sandbox: None,
         refused: Refusals::default(),
+        held_back: Vec::new(),
         stood_for: Vec::new(),
         also_failed: None,
         ahead: 0,

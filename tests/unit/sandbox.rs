@@ -9,7 +9,7 @@ use coatepec::sandbox::enforcement::{Enforcement, Name, Part};
 use coatepec::sandbox::floor::lowered;
 use coatepec::sandbox::grants::{Granted, RefusedFile, Tree, paths};
 use coatepec::sandbox::policy::Grant;
-use coatepec::sandbox::rules::{Place, policy};
+use coatepec::sandbox::rules::{Place, not_there, policy};
 use coatepec::sandbox::sockets::named;
 
 /// A disk of directories, files and symbolic links. What ends in `/` is a directory.
@@ -95,6 +95,26 @@ fn a_link_that_leads_out_of_where_a_place_must_lie_grants_nothing() {
     assert_eq!(granted("/home/ann/app/shared", None), 1);
     assert_eq!(granted("/home/ann/app/shared", Some("/home/ann/app")), 0);
     assert_eq!(granted("/home/ann/app/app", Some("/home/ann/app")), 1);
+}
+
+#[test]
+fn places_of_the_settings_that_name_nothing_are_known() {
+    let place = Place {
+        root: "/home/ann/app".into(),
+        home: Some("/home/ann".into()),
+        ..Place::default()
+    };
+    let of = |settings: &str| {
+        let sandbox = coatepec::config::Config::parse(&format!("sandbox: {settings}"))
+            .unwrap()
+            .sandbox;
+        not_there(&sandbox, &place, &disk())
+    };
+    assert_eq!(
+        of("{write: [app, ap, '~/.cache', '~/x*', 'app/*'], read: [shared, '~/.bash', /bin]}"),
+        ["write: ap", "write: ~/x*", "read: ~/.bash"]
+    );
+    assert_eq!(of("{mode: off, write: [ap]}"), Vec::<String>::new());
 }
 
 #[test]

@@ -190,9 +190,30 @@ pub fn sandbox(status: &Value) -> Finding {
     });
     let parts_told = parts.iter().map(told).chain(memory);
     let lines: Vec<String> = std::iter::once(mode.to_owned()).chain(parts_told).collect();
-    match parts.iter().all(|part| part["enforced"] == "full") {
-        true => Finding::ok(check, lines.join("\n")),
-        false => Finding::warning(check, lines.join("\n"), more_of_the_sandbox(parts)),
+    let lost = texts(&status["not_there"]);
+    let held_back = texts(&status["held_back"]);
+    let lost_told = (!lost.is_empty()).then(|| format!("in .coatepec.yml, and nothing is there: {}", lost.join(", ")));
+    let held_back = (!held_back.is_empty()).then(|| {
+        format!(
+            "kept from the app by their names, unless `env.keep` has them: {}",
+            held_back.join(", ")
+        )
+    });
+    let told = lines
+        .into_iter()
+        .chain(lost_told)
+        .chain(held_back)
+        .collect::<Vec<_>>()
+        .join("\n");
+    let make = "make these places, or mend their names; then `coatepec restart`";
+    let fixes = [
+        (!parts.iter().all(|part| part["enforced"] == "full")).then(|| more_of_the_sandbox(parts)),
+        (!lost.is_empty()).then(|| make.to_owned()),
+    ];
+    let fixes: Vec<String> = fixes.into_iter().flatten().collect();
+    match fixes.is_empty() {
+        true => Finding::ok(check, told),
+        false => Finding::warning(check, told, fixes.join("\n")),
     }
 }
 

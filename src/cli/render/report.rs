@@ -213,6 +213,12 @@ fn remarks(report: &Report, style: Style) -> String {
             times(refused.count)
         ))
     }));
+    if !report.held_back.is_empty() {
+        let names = harmless(&report.held_back.join(", "));
+        lines.push(style.dim(&format!(
+            "the sandbox kept from the app what looks like a secret: {names} (`env: {{keep: …}}` in .coatepec.yml)"
+        )));
+    }
     if let Some(crash) = &report.crashed_fork {
         lines.push(warn(format!(
             "a fork crashed with {}; this is a fresh process",

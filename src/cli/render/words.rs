@@ -1,7 +1,7 @@
 //! What the server says of arguments of tools, in the words of the shell.
 
 /// As the server says it, and as a person types it.
-const WORDS: [(&str, &str); 25] = [
+const WORDS: [(&str, &str); 27] = [
     ("`timeout_seconds`", "`--timeout`"),
     ("`fork: \"never\"`", "`--fork never`"),
     ("`example`", "`--example`"),
@@ -32,6 +32,8 @@ const WORDS: [(&str, &str); 25] = [
     ("call twice", "run it twice"),
     ("split the call", "run it in parts"),
     ("the next call", "the next run"),
+    ("what `refused` lists", "what the sandbox refused"),
+    ("`rails_runtime_restart`", "`coatepec restart`"),
     ("rails_spec_run", "coatepec run"),
 ];
 

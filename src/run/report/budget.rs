@@ -218,6 +218,11 @@ impl Shaper {
             also_failed: whole.also_failed.clone(),
             command: self.text(&whole.command, self.at(Part::Heads)),
             refused: self.list(&whole.refused, |cut| &mut cut.other, Shaper::refused),
+            held_back: self.list(
+                &whole.held_back,
+                |cut| &mut cut.other,
+                |shaper, name| shaper.text(name, LINE),
+            ),
             sandbox: whole.sandbox.as_ref().map(|line| self.text(line, self.at(Part::Heads))),
             queued_behind: whole.queued_behind,
             timing: whole.timing,

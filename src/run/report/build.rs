@@ -9,11 +9,12 @@ use super::{
 use crate::config::IncludeStdout;
 use crate::process::kernel_view::KernelThread;
 use crate::process::signal_name;
+use crate::run::allow;
 use crate::run::blocked::Refused;
 use crate::run::outcome::Outcome;
 use crate::run::output::{Captured, ceil_char_boundary, clip};
 use crate::run::paths::{Paths, selector};
-use crate::worker::protocol::{ExampleStatus, Identity, ThreadDump};
+use crate::worker::protocol::{ExampleStatus, Failure, Identity, ThreadDump};
 
 /// Pending examples and not-run selectors listed at first.
 const LIST: usize = 100;
@@ -60,7 +61,7 @@ impl Builder<'_> {
             mode_reason: facts.mode_reason.clone(),
             summary: self.summary(),
             reason: facts.verdict.reason.as_ref().map(|reason| self.paths.text(reason)),
-            hint: facts.hint.clone(),
+            hint: self.hint(),
             error: facts.error.as_ref().map(|error| ErrorReport::of(error, self.paths)),
             failures: self.failures(),
             errors_outside: self.errors_outside(),
@@ -84,6 +85,7 @@ impl Builder<'_> {
             also_failed: facts.also_failed.clone(),
             command: facts.command.clone(),
             refused: facts.refused.listed.iter().map(|known| self.refused(known)).collect(),
+            held_back: self.held_back(),
             sandbox: facts.sandbox.as_ref().map(|sandbox| self.paths.text(sandbox)),
             queued_behind: facts.ahead,
             timing: facts.timing.rounded(),
@@ -206,6 +208,32 @@ impl Builder<'_> {
             what: self.paths.text(&known.what),
             example: known.example.as_deref().map(selector),
             ..known.clone()
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let facts = self.facts;
+        let of_failure = |failure: &Failure| {
+            let inner = failure.causes.iter().chain(&failure.parts);
+            std::iter::once(failure)
+                .chain(inner)
+                .map(|failure| failure.message.clone())
+                .collect::<Vec<_>>()
+        };
+        let ended = facts.log.ended().filter_map(|end| end.failure.as_ref());
+        let all = ended
+            .chain(facts.log.outside.iter().map(|outside| &outside.failure))
+            .chain(&facts.error);
+        let texts: Vec<String> = all.flat_map(of_failure).chain([facts.stderr.text.clone()]).collect();
+        let variables = allow::variables(&self.held_back(), texts.iter().map(String::as_str));
+        allow::joined([facts.hint.as_ref().map(|hint| self.paths.text(hint)), variables])
+    }
+
+    /// What passes has missed none.
+    fn held_back(&self) -> Vec<String> {
+        match self.facts.verdict.outcome {
+            Outcome::Passed | Outcome::AllPending | Outcome::NoExamples | Outcome::Cancelled => Vec::new(),
+            _ => self.facts.held_back.clone(),
         }
     }
 

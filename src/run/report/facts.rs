@@ -65,6 +65,8 @@ pub struct Facts {
     pub sandbox: Option<String>,
     /// What the sandbox refused to them, as far as it is known.
     pub refused: Refusals,
+    /// Names of variables that it kept from them.
+    pub held_back: Vec<String>,
     /// What `@failed` or `@last` stood for.
     pub stood_for: Vec<String>,
     /// Stands for failures that `@failed` did not.

@@ -80,6 +80,9 @@ pub struct Report {
     /// What the sandbox refused, as far as it is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<Refused>,
+    /// Variables that the sandbox kept from the app since they look like secrets; of a run that did not pass.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held_back: Vec<String>,
     /// How far the sandbox was enforced: its mode, and what of it was not in full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<String>,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Scene, is_mighty};
-use crate::support::Deviations;
+use crate::support::{Deviations, has_text};
 
 const SPEC: &str = "spec/refusals_spec.rb";
 const TEST: &str = "test/refusals_test.rb";
@@ -21,12 +21,30 @@ impl Scene {
     }
 
     fn refused(&self, path: &str, arguments: Value) -> Vec<Value> {
+        self.report(path, arguments)["refused"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    fn report(&self, path: &str, arguments: Value) -> Value {
         let report = self.server.run_with([path], arguments);
         assert_eq!(report["outcome"], "passed", "{report}");
         let _ = std::fs::remove_file(self.app.path("tmp/away"));
-        report["refused"].as_array().cloned().unwrap_or_default()
+        report
     }
 }
+
+/// What the next step after all of these is.
+const HINTS: [&str; 7] = [
+    r#"".git""#,
+    r#""~/.profile""#,
+    r#"read: ["~/.ssh/id", "~/.aws/credentials"]"#,
+    "` in .coatepec.yml allows it",
+    "only `sandbox: {mode: off}` allows such system calls",
+    r#"make "~/.profile" first"#,
+    "where tests are meant to",
+];
 
 fn refusal(kind: &str, what: &str, number: u32, count: u32) -> Value {
     json!({"kind": kind, "what": what, "example": format!("{SPEC}[1:{number}]"), "count": count})
@@ -53,7 +71,13 @@ fn check(scene: &Scene, wrong: &mut Deviations) {
     scene.facts_of_refusals();
     for fork in ["always", "never"] {
         // One by one, since it is the example that is asked for.
-        let told = scene.refused(SPEC, json!({"fork": fork, "seed": 1}));
+        let report = scene.report(SPEC, json!({"fork": fork, "seed": 1}));
+        for hint in HINTS {
+            wrong.check(has_text(&report["hint"], hint), || {
+                format!("{fork}: {hint:?} is not in {}", report["hint"])
+            });
+        }
+        let told = report["refused"].as_array().cloned().unwrap_or_default();
         for refusal in expected(scene) {
             wrong.check(told.contains(&refusal), || {
                 format!("{fork}: {refusal} is not among {told:#?}")
@@ -90,6 +114,59 @@ fn what_was_refused_to_an_ordinary_user_is_told() {
     check(&scene, &mut wrong);
     scene.end();
     wrong.none();
+}
+
+/// A place is granted if it is there when the app boots.
+#[test]
+fn a_new_place_has_the_app_booted_anew_so_that_it_can_be_written() {
+    let scene = Scene::new("sandbox: {mode: standard, write: [~/later]}");
+    let spec = |path: &str| format!("RSpec.describe('x') {{ it('writes') {{ File.write(\"{path}/x\", '') }} }}");
+    scene.app.write("spec/out_spec.rb", spec("out"));
+    scene.app.write("spec/tmp_spec.rb", spec("tmp"));
+    scene.app.write("spec/later_spec.rb", spec("#{Dir.home}/later"));
+    let run = |spec: &str| scene.server.run([spec]);
+    let missing = run("spec/out_spec.rb");
+    assert_eq!(missing["outcome"], "failed", "{missing}");
+    let status = scene.server.ask("rails_runtime_status", json!({}));
+    assert_eq!(status["not_there"], json!(["write: ~/later"]), "{status}");
+    // Of `tmp` another one of that name.
+    for (dir, spec) in [("out", "out"), ("../home/later", "later"), ("tmp", "tmp")] {
+        let spec = format!("spec/{spec}_spec.rb");
+        let _ = std::fs::rename(scene.app.path(dir), scene.app.path("spec/away"));
+        std::fs::create_dir(scene.app.path(dir)).expect("it is not there");
+        let report = run(&spec);
+        assert_eq!(report["outcome"], "passed", "{report}");
+        assert!(
+            has_text(&report["trigger"], "is new, and the sandbox"),
+            "{dir}: {report}"
+        );
+        let again = run(&spec);
+        assert!(again["trigger"].is_null(), "{dir}: {again}");
+    }
+    scene.end();
+}
+
+#[test]
+fn a_variable_that_is_missed_is_told_by_its_name() {
+    let scene = Scene::new("sandbox: {mode: standard}");
+    scene.app.write(
+        "spec/env_spec.rb",
+        "RSpec.describe('x') { it('asks') { ENV.fetch('GITHUB_TOKEN') } }",
+    );
+    let report = scene.server.run(["spec/env_spec.rb"]);
+    assert_eq!(report["outcome"], "failed", "{report}");
+    assert!(has_text(&report["hint"], "keep: [GITHUB_TOKEN]"), "{report}");
+    let held_back = json!(["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN"]);
+    let names = |told: &Value| {
+        let told = told["held_back"].as_array().cloned().unwrap_or_default();
+        let ours = told
+            .into_iter()
+            .filter(|name| held_back.as_array().is_some_and(|ours| ours.contains(name)));
+        Value::from(ours.collect::<Vec<_>>())
+    };
+    assert_eq!(names(&report), held_back, "{report}");
+    assert_eq!(names(&scene.server.ask("rails_runtime_status", json!({}))), held_back);
+    scene.end();
 }
 
 #[test]
