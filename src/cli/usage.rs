@@ -18,7 +18,18 @@ pub fn error(error: &clap::Error, words: &[String]) -> Option<Error> {
         return None;
     }
     let wrong = Error::new(Kind::InvalidArguments, message(error));
-    Some(wrong.hint(near(error).unwrap_or_else(|| help(words))))
+    let serves = || is_told_to_serve(error).then(|| SERVES.to_owned());
+    Some(wrong.hint(serves().or_else(|| near(error)).unwrap_or_else(|| help(words))))
+}
+
+/// What other servers of MCP are started with.
+const SERVING: [&str; 5] = ["mcp", "serve", "server", "start", "stdio"];
+
+const SERVES: &str = "without a command, as `coatepec --root PATH`, it serves MCP on stdin and stdout";
+
+fn is_told_to_serve(error: &clap::Error) -> bool {
+    let word = text(error, ContextKind::InvalidSubcommand);
+    word.is_some_and(|word| SERVING.contains(&word.as_str()))
 }
 
 fn message(error: &clap::Error) -> String {

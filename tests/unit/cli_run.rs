@@ -225,6 +225,11 @@ fn what_is_wrong_with_the_command_line_is_an_error_like_all_others() {
     let table = [
         (&["staus"][..], "there is no command `staus`", "did you mean `status`?"),
         (
+            &["mcp"],
+            "there is no command `mcp`",
+            "without a command, as `coatepec --root PATH`, it serves MCP on stdin and stdout",
+        ),
+        (
             &["run", "--sed", "3"],
             "there is no flag `--sed` here",
             "did you mean `--seed`?",
