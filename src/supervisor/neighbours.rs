@@ -12,12 +12,18 @@ use crate::worker::environment::{Variables, clean, differences, without_secrets}
 /// Names that are told; more tell nothing more.
 const NAMES: usize = 12;
 
+/// Nobody else is to find this server.
+const NO_SHARE: &str = "--no-share";
+
+/// Two servers are alike: one did not answer in time, or its socket was removed, and so the other one was started.
+const LOST: &str = "the socket, which one of them has lost";
+
 /// A server of clients that could not share this one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Neighbour {
     pub pid: i32,
     /// What is not alike: names of variables, `sandbox` in `.coatepec.yml` when the server was started, `--sandbox-at-least`,
-    /// `the build of Coatepec`.
+    /// `the build of Coatepec`, `--no-share` of this one, the socket that one of them has lost.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differs: Vec<String>,
 }
@@ -29,6 +35,7 @@ pub(super) fn neighbours(site: &Site) -> Vec<Neighbour> {
     let (own, others): (Vec<Card>, Vec<Card>) = cards
         .filter(|card| card.root == now.root && card.is_alive())
         .partition(|card| card.pid == now.pid);
+    let shared = !own.is_empty();
     // As it was written at the start: the settings may be others by now.
     let ours = own.into_iter().next().unwrap_or(now);
     if others.is_empty() {
@@ -37,12 +44,16 @@ pub(super) fn neighbours(site: &Site) -> Vec<Neighbour> {
     let sandbox = Config::load(&site.root).unwrap_or_default().sandbox;
     let environment = counting(std::env::vars_os(), &sandbox);
     let told = others.iter().map(|other| {
-        let variables = procfs::environment(other.identity().pid).map_or(Vec::new(), |theirs| {
-            differences(&environment, &counting(theirs, &sandbox))
-        });
+        let theirs = procfs::environment(other.identity().pid);
+        let variables = theirs.map(|theirs| differences(&environment, &counting(theirs, &sandbox)));
+        let differs = apart(&ours, other, variables);
         Neighbour {
             pid: other.pid,
-            differs: apart(&ours, other, variables),
+            differs: match (shared, differs.is_empty()) {
+                (false, _) => differs.into_iter().chain([NO_SHARE.to_owned()]).collect(),
+                (true, true) if other.environment.is_some() => vec![LOST.to_owned()],
+                (true, _) => differs,
+            },
         }
     });
     told.collect()
@@ -54,7 +65,8 @@ fn counting(vars: impl IntoIterator<Item = (std::ffi::OsString, std::ffi::OsStri
 
 /// Why a server that begins boots an app that another one has, in the words of a trigger.
 pub(super) fn own_app(others: &[Neighbour]) -> Option<String> {
-    let other = others.iter().find(|other| !other.differs.is_empty())?;
+    let wants_to = |other: &&Neighbour| !other.differs.is_empty() && !other.differs.iter().any(|what| what == NO_SHARE);
+    let other = others.iter().find(wants_to)?;
     Some(format!(
         "booted: the app of the server with pid {} can't be shared, since these differ: {}",
         other.pid,
@@ -63,18 +75,26 @@ pub(super) fn own_app(others: &[Neighbour]) -> Option<String> {
 }
 
 /// In words; a card of an old version does not tell everything.
-fn apart(ours: &Card, other: &Card, mut variables: Vec<String>) -> Vec<String> {
+fn apart(ours: &Card, other: &Card, variables: Option<Vec<String>>) -> Vec<String> {
     let differ = |one: &Option<String>, two: &Option<String>| two.is_some() && one != two;
-    let more = variables.len().saturating_sub(NAMES);
-    variables.truncate(NAMES);
-    let more = (more > 0).then(|| format!("and {more} more"));
-    // Secrets, and what else the settings keep from the app or let it have.
-    let sandbox = (variables.is_empty() && differ(&ours.environment, &other.environment))
-        .then(|| format!("`sandbox` in {}", config::FILE));
+    let environment = match (variables, differ(&ours.environment, &other.environment)) {
+        // Secrets, and what else the settings keep from the app or let it have.
+        (Some(names), true) if names.is_empty() => vec![format!("`sandbox` in {}", config::FILE)],
+        (Some(names), _) => first(names),
+        // Where nobody is shown the environment of another process.
+        (None, true) => vec!["the environment".to_owned()],
+        (None, false) => Vec::new(),
+    };
     let floor = (other.sandbox_at_least.is_some() && other.sandbox_at_least != ours.sandbox_at_least)
         .then(|| "--sandbox-at-least".to_owned());
     let build = (other.version != ours.version || differ(&ours.build, &other.build))
         .then(|| "the build of Coatepec".to_owned());
-    let told = variables.into_iter().chain(more).chain(sandbox);
-    told.chain(floor).chain(build).collect()
+    environment.into_iter().chain(floor).chain(build).collect()
+}
+
+fn first(mut names: Vec<String>) -> Vec<String> {
+    let more = names.len().saturating_sub(NAMES);
+    names.truncate(NAMES);
+    names.extend((more > 0).then(|| format!("and {more} more")));
+    names
 }

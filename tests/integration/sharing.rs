@@ -272,6 +272,30 @@ fn servers_that_differ_by_the_settings_of_the_sandbox_say_so_and_the_first_run_s
 }
 
 #[test]
+fn servers_that_are_alike_say_which_of_them_can_not_be_shared_and_why() {
+    let app = app();
+    let one = client(&app);
+    passes(&one);
+    let differs = |server: &Server| server.status()["other_servers"][0]["differs"].clone();
+    let private = app.server();
+    assert_eq!(differs(&private), json!(["--no-share"]));
+    assert_eq!(private.run([QUICK])["trigger"], Value::Null);
+    private.end();
+    fs::remove_file(socket(&app)).unwrap();
+    let other = client(&app);
+    for server in [&one, &other] {
+        let told = differs(server);
+        assert!(
+            told[0].as_str().is_some_and(|what| what.starts_with("the socket")),
+            "{told}"
+        );
+    }
+    one.end();
+    other.end();
+    gone(&app);
+}
+
+#[test]
 fn another_environment_or_another_build_has_a_server_of_its_own() {
     let app = app();
     let copy = app.beside("coatepec");
