@@ -18,11 +18,8 @@ use crate::worker::protocol::ListedExample;
 /// Examples on a page: the default and the most.
 pub const PAGE: (usize, usize) = (100, 500);
 
-/// Bytes of a page; a smaller one is what fits.
-const BYTES: usize = 20 * 1024;
-
-/// Of selectors that matched nothing, and of warnings, each; beyond that, the first one tells enough.
-const TEXTS_BYTES: usize = 2048;
+/// Bytes that an answer takes besides its lists and its report.
+const FRAME: usize = 512;
 
 #[derive(Debug, Clone, Default)]
 pub struct ListArguments {
@@ -111,26 +108,29 @@ pub(super) async fn list(
     let all = List::of(identities(&results.listed).iter().map(String::as_str));
     let cursor = arguments.cursor.as_deref().and_then(Cursor::parse);
     let (start, since) = all.start(arguments.offset.unwrap_or(0), cursor.as_ref());
-    let examples = page(&results.listed, start, limit);
+    let most_bytes = over.view.max_bytes;
+    let report = (!loaded).then(|| Box::new(over.report().within(most_bytes / 2)));
+    let mut room = Room(most_bytes.saturating_sub(FRAME));
+    room.give(as_json(&report));
+    // What was found wrong with the selection is told in part at worst, so that there is room for what it holds.
+    let part = most_bytes / 12;
+    let unmatched = room.fill(over.facts.log.unmatched().iter().cloned(), part);
+    let warnings = room.fill(warnings(&over).filter(|_| loaded), part);
+    let skipped = room.fill(over.facts.skipped.iter().filter(|_| loaded).cloned(), part);
+    let files = room.fill(files.into_iter().take(most), most_bytes / 3);
+    let examples = room.fill(results.listed.iter().skip(start).take(limit).map(listed), most_bytes);
     let next = Some(start + examples.len()).filter(|next| *next < results.listed.len());
     Ok(ListReport {
         total: results.selected,
-        unmatched: as_many_as_fit(over.facts.log.unmatched()),
-        warnings: warnings(&over, loaded),
-        skipped: over
-            .facts
-            .skipped
-            .iter()
-            .filter(|_| loaded)
-            .take(most)
-            .cloned()
-            .collect(),
+        unmatched,
+        warnings,
+        skipped,
         next_offset: next,
         next_cursor: next.map(|next| all.rows(start, next, since).named(&list).cursor(next, 0).to_string()),
         changed: since.map(Since::told),
         examples,
-        files: files.into_iter().take(most).collect(),
-        report: (!loaded).then(|| Box::new(over.report())),
+        files,
+        report,
     })
 }
 
@@ -138,22 +138,40 @@ fn is_whole(over: &Over) -> bool {
     over.results().whole || over.facts.verdict.outcome == Outcome::NoExamples
 }
 
-/// Those of the report, unless that is told itself.
-fn warnings(over: &Over, loaded: bool) -> Vec<String> {
-    let all = over.facts.warnings.iter().map(|warning| over.paths.text(warning));
-    let all: Vec<String> = all.filter(|_| loaded).collect();
-    as_many_as_fit(&all)
+/// Those of the report.
+fn warnings(over: &Over) -> impl Iterator<Item = String> {
+    over.facts.warnings.iter().map(|warning| over.paths.text(warning))
 }
 
-/// At least one.
-fn as_many_as_fit(texts: &[String]) -> Vec<String> {
-    let mut bytes = 0;
-    let fits = |text: &&String| {
-        let first = bytes == 0;
-        bytes += text.len();
-        first || bytes <= TEXTS_BYTES
-    };
-    texts.iter().take_while(fits).cloned().collect()
+/// Bytes that are left of an answer.
+struct Room(usize);
+
+impl Room {
+    fn give(&mut self, bytes: usize) {
+        self.0 = self.0.saturating_sub(bytes);
+    }
+
+    /// As many as fit into `most` bytes of what is left. At least one: whoever turns the pages comes to the end, and the first
+    /// of several tells most.
+    fn fill<T: Serialize>(&mut self, all: impl Iterator<Item = T>, most: usize) -> Vec<T> {
+        let most = most.min(self.0);
+        let (mut bytes, mut told) = (0, Vec::new());
+        for one in all {
+            let size = as_json(&one);
+            if bytes + size > most && !told.is_empty() {
+                break;
+            }
+            bytes += size;
+            told.push(one);
+        }
+        self.give(bytes);
+        told
+    }
+}
+
+/// Bytes of it, and of what stands between it and the next.
+fn as_json(value: &impl Serialize) -> usize {
+    serde_json::to_string(value).map_or(0, |text| text.len() + 1)
 }
 
 /// File and description: the number in an id is another one after an edit.
@@ -161,20 +179,6 @@ fn identities(all: &[ListedExample]) -> Vec<String> {
     let file = |id: &str| id.split('[').next().unwrap_or_default().to_owned();
     let identity = |one: &ListedExample| format!("{} {}", file(&one.example.id), one.example.description);
     all.iter().map(identity).collect()
-}
-
-/// At least one, so that whoever turns the pages comes to the end.
-fn page(all: &[ListedExample], offset: usize, limit: usize) -> Vec<Listed> {
-    let mut bytes = 0;
-    let mut page = Vec::new();
-    for listed in all.iter().skip(offset).take(limit).map(listed) {
-        bytes += serde_json::to_string(&listed).map_or(0, |text| text.len());
-        if bytes > BYTES && !page.is_empty() {
-            break;
-        }
-        page.push(listed);
-    }
-    page
 }
 
 fn listed(listing: &ListedExample) -> Listed {

@@ -296,3 +296,43 @@ fn a_flaky_check_that_is_cancelled_ends_at_once_and_leaves_nothing() {
     assert_eq!(server.run(["spec/models/tag_spec.rb"])["outcome"], "passed");
     server.stop();
 }
+
+#[test]
+fn a_list_keeps_within_the_bytes_of_an_answer_whatever_it_tells() {
+    let app = App::copy();
+    app.setting("max_result_bytes: 4096");
+    app.write(
+        "spec/many_spec.rb",
+        "RSpec.describe('many') { 90.times { |n| it(\"no #{n} \" + 'x' * 60) { } } }\n",
+    );
+    for number in 0..100 {
+        app.write(
+            &format!("spec/broken/with_a_long_name_{number}_spec.rb"),
+            "raise 'x' * 9000\n",
+        );
+    }
+    let server = app.server();
+    let list = |arguments: serde_json::Value| {
+        let list = ask(&server, "rails_spec_list", arguments);
+        assert!(list.to_string().len() <= 4096, "{list}");
+        list
+    };
+    let (mut told, mut cursor) = (0, json!(null));
+    loop {
+        let mut arguments = json!({"paths": ["spec/many_spec.rb"], "limit": 500});
+        if cursor.is_string() {
+            arguments["cursor"] = cursor;
+        }
+        let page = list(arguments);
+        told += page["examples"].as_array().map_or(0, Vec::len);
+        cursor = page["next_cursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    assert_eq!(told, 90);
+    let broken = list(json!({"paths": ["spec/broken"]}));
+    assert_eq!(broken["report"]["outcome"], "load_error", "{broken}");
+    assert!(broken["files"][0].is_string(), "{broken}");
+    server.stop();
+}
