@@ -12,7 +12,7 @@ use crate::error::{Error, Kind, Result};
 use crate::run::RunId;
 use crate::supervisor::Supervisor;
 use crate::supervisor::results::StreamName;
-use crate::supervisor::runs::{Found, Over};
+use crate::supervisor::runs::{Found, Ongoing};
 
 const APP: &str = "coatepec://app";
 const RUNS: &str = "coatepec://runs/";
@@ -71,8 +71,8 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     };
     vec![
         template("", "run", "The report of a run, or how far it is.", JSON),
-        template("/stdout", "stdout", "What a run wrote to stdout.", TEXT),
-        template("/stderr", "stderr", "What a run wrote to stderr.", TEXT),
+        template("/stdout", "stdout", "What a run wrote to stdout, by now.", TEXT),
+        template("/stderr", "stderr", "What a run wrote to stderr, by now.", TEXT),
         template(
             "/failures/{n}",
             "failure",
@@ -105,15 +105,22 @@ async fn content(supervisor: &Supervisor, name: Name) -> Result<(String, &'stati
         Name::App => Ok((as_json(&supervisor.overview().await?)?, JSON)),
         Name::Run(id) => match supervisor.found(id)? {
             Found::Over(over) => Ok((as_json(&over.report())?, JSON)),
-            Found::Ongoing(ongoing) => match ongoing.error() {
-                Some(error) => Err(error),
-                None => Ok((as_json(&Running::of(&ongoing))?, JSON)),
-            },
+            Found::Ongoing(ongoing) => {
+                goes_on(&ongoing)?;
+                Ok((as_json(&Running::of(&ongoing))?, JSON))
+            }
         },
-        Name::Output(id, stream) => Ok((over(supervisor, id)?.output(stream), TEXT)),
+        Name::Output(id, stream) => match supervisor.found(id)? {
+            Found::Over(over) => Ok((over.output(stream), TEXT)),
+            Found::Ongoing(ongoing) => {
+                goes_on(&ongoing)?;
+                Ok((supervisor.printed_so_far(&ongoing, stream), TEXT))
+            }
+        },
         Name::Failure(id, number) => match supervisor.found(id)? {
             Found::Over(over) => Ok((as_json(&over.failure(number)?)?, JSON)),
             Found::Ongoing(ongoing) => {
+                goes_on(&ongoing)?;
                 let failure = supervisor.failure_so_far(&ongoing, number)?;
                 Ok((as_json(&Running::with(&ongoing, failure))?, JSON))
             }
@@ -121,14 +128,9 @@ async fn content(supervisor: &Supervisor, name: Name) -> Result<(String, &'stati
     }
 }
 
-fn over(supervisor: &Supervisor, id: RunId) -> Result<std::sync::Arc<Over>> {
-    match supervisor.found(id)? {
-        Found::Over(over) => Ok(over),
-        Found::Ongoing(_) => {
-            let message = format!("{id} is not over yet");
-            Err(Error::new(Kind::RunNotFound, message).hint("wait for it with rails_run_result"))
-        }
-    }
+/// Or what kept it from being a run.
+fn goes_on(ongoing: &Ongoing) -> Result<()> {
+    ongoing.error().map_or(Ok(()), Err)
 }
 
 fn as_json(value: &impl Serialize) -> Result<String> {

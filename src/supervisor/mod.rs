@@ -263,6 +263,11 @@ impl Supervisor {
         ongoing.page(stream, offset, &self.paths())
     }
 
+    /// All of it that is kept.
+    pub fn printed_so_far(&self, ongoing: &Ongoing, stream: StreamName) -> String {
+        ongoing.printed(stream, &self.paths())
+    }
+
     fn paths(&self) -> Paths {
         Paths::new(&self.site.root, std::env::home_dir())
     }

@@ -104,6 +104,11 @@ impl Over {
 }
 
 impl Ongoing {
+    /// What is kept of what it has printed by now.
+    pub fn printed(&self, stream: StreamName, paths: &Paths) -> String {
+        paths.text(&self.output(stream).text)
+    }
+
     /// A page of what it has printed by now.
     ///
     /// # Errors

@@ -238,6 +238,9 @@ fn what_a_run_has_printed_can_be_had_while_it_goes_on() {
     });
     assert_eq!(first["outcome"], "running", "{first}");
     assert_eq!(first["text"], "one\n", "{first}");
+    let uri = format!("coatepec://runs/{}/stderr", run.as_str().unwrap());
+    let read = server.request("resources/read", json!({ "uri": uri })).wait().0;
+    assert_eq!(read["result"]["contents"][0]["text"], "one\n", "{read}");
     app.write("tmp/go", "");
     result(&server, run, json!({"wait_seconds": 900}));
     let rest = printed(&first["next_offset"]);
