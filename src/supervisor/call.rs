@@ -109,7 +109,7 @@ impl Checked {
             |root: &Path, rules: &Rules, paths: &[String]| project::select(root, rules, paths)
         };
         let selection = select(&setup.project.root, &Rules::new(&config.spec_roots), &arguments.paths)
-            .map_err(|refusals| refused(&refusals))?;
+            .map_err(|refusals| refused(&refusals, config.max_result_bytes))?;
         check_combination(&arguments, &selection)?;
         let fork = arguments.fork.unwrap_or(config.fork);
         let coverage = coverage::scope(&setup.project.root, &arguments)?;
@@ -229,15 +229,14 @@ fn view(config: &Config, arguments: &RunArguments) -> View {
     }
 }
 
-/// Bytes of all refusals together, and of each of their texts when they are more.
-const REFUSALS_BYTES: usize = 16 * 1024;
+/// Bytes of each text of a refusal when there is no room for all of them.
 const REFUSAL_BYTES: usize = 50;
 
-/// All of them, whatever they are; long texts only while there is room.
-fn listed(refusals: &[Refusal]) -> Vec<Refusal> {
-    let whole = serde_json::to_string(refusals).map_or(0, |text| text.len());
-    if whole <= REFUSALS_BYTES {
-        return refusals.to_vec();
+/// All of them if they fit, with short texts if these are too long, and how many did not fit even then.
+fn listed(refusals: &[Refusal], most: usize) -> (Vec<Refusal>, usize) {
+    let size = |refusal: &Refusal| serde_json::to_string(refusal).map_or(0, |text| text.len() + 1);
+    if refusals.iter().map(size).sum::<usize>() <= most * 2 / 3 {
+        return (refusals.to_vec(), 0);
     }
     let short = |text: &str| clip(text, REFUSAL_BYTES).0;
     let shorten = |refusal: &Refusal| Refusal {
@@ -246,11 +245,20 @@ fn listed(refusals: &[Refusal]) -> Vec<Refusal> {
         reason: short(&refusal.reason),
         hint: None,
     };
-    refusals.iter().map(shorten).collect()
+    let mut left = most * 5 / 6;
+    let fits = |refusal: &Refusal| {
+        let size = size(refusal);
+        let fits = size <= left;
+        left = left.saturating_sub(size);
+        fits
+    };
+    let listed: Vec<Refusal> = refusals.iter().map(shorten).take_while(fits).collect();
+    let more = refusals.len() - listed.len();
+    (listed, more)
 }
 
-/// All refused selectors at once, each with its reason.
-fn refused(refusals: &[Refusal]) -> Error {
+/// All refused selectors at once, each with its reason, in about `most` bytes.
+fn refused(refusals: &[Refusal], most: usize) -> Error {
     let message = match refusals {
         // Of the call as a whole, such as too many selectors.
         [one] if one.selector.is_empty() => one.reason.clone(),
@@ -261,7 +269,12 @@ fn refused(refusals: &[Refusal]) -> Error {
         [one] => one.hint.clone(),
         _ => None,
     };
+    let (listed, more) = listed(refusals, most);
+    let mut details = serde_json::json!({ "refused": listed });
+    if more > 0 {
+        details["more_refused"] = more.into();
+    }
     Error::new(Kind::InvalidSelector, message)
         .hint(hint.unwrap_or_else(|| "mend or leave out the refused selectors and call again".to_owned()))
-        .details(serde_json::json!({ "refused": listed(refusals) }))
+        .details(details)
 }

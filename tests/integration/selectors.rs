@@ -221,3 +221,20 @@ fn what_matched_nothing_is_named_whatever_became_of_the_others() {
     wrong.none();
     server.stop();
 }
+
+#[test]
+fn refusals_keep_within_the_bytes_of_an_answer_and_those_without_room_are_counted() {
+    let app = App::bare();
+    app.setting("max_result_bytes: 4096");
+    let server = app.server();
+    let wrong: Vec<String> = (0..100)
+        .map(|number| format!("spec/nowhere/{number}_spec.rb"))
+        .collect();
+    let refusal = server.begin(&wrong, json!({})).wait().refusal();
+    assert!(refusal.to_string().len() <= 4096, "{refusal}");
+    assert!(has_text(&refusal["message"], "100 selectors"), "{refusal}");
+    let listed = refusal["refused"].as_array().map_or(0, Vec::len) as u64;
+    assert!(listed > 0 && listed < 100, "{refusal}");
+    assert_eq!(refusal["more_refused"], 100 - listed, "{refusal}");
+    server.stop();
+}

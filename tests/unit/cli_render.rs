@@ -81,10 +81,14 @@ fn refused_selectors_are_listed_with_their_reasons() {
     let refused = json!({"refused": [
         {"selector": "a_spec.rb", "code": "x", "reason": "is gone", "hint": "b_spec.rb"},
         {"selector": "c_spec.rb", "code": "x", "reason": "is gone, too"},
-    ]});
-    let wrong = Error::new(Kind::InvalidSelector, "2 selectors were refused").details(refused);
+    ], "more_refused": 3});
+    let wrong = Error::new(Kind::InvalidSelector, "5 selectors were refused").details(refused);
     let shown = error::error(&wrong, Style::PLAIN);
     assert!(shown.contains("\n  a_spec.rb: is gone (b_spec.rb)\n"), "{shown}");
+    assert!(
+        shown.ends_with("\n  c_spec.rb: is gone, too\n  and 3 more\n"),
+        "{shown}"
+    );
 }
 
 #[test]

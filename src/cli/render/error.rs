@@ -59,5 +59,7 @@ fn refused(details: &Value, style: Style) -> Vec<String> {
         let hint = text(entry, "hint").map_or(String::new(), |hint| style.dim(&format!(" ({hint})")));
         Some(format!("  {}: {reason}{hint}", style.bold(&selector)))
     };
-    refused.iter().filter_map(line).collect()
+    let more = details.get("more_refused").and_then(Value::as_u64);
+    let more = more.map(|more| style.dim(&format!("  and {more} more")));
+    refused.iter().filter_map(line).chain(more).collect()
 }
