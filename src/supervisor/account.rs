@@ -213,7 +213,7 @@ fn beyond(call: &Checked, log: &RunLog) -> impl Iterator<Item = String> {
         let lines: Vec<String> = lines.iter().take(LINES).map(u32::to_string).collect();
         let taken = match lines.is_empty() {
             true => String::new(),
-            false => format!("; what it was taken for is in line {}", lines.join(", ")),
+            false => format!("; what is selected is in line {}", lines.join(", ")),
         };
         format!(
             "`{}` has {}, so line {} is none of it{taken}",

@@ -548,7 +548,7 @@ fn what_is_easily_misread_is_said() {
         "a line behind the end",
         texts(&report["warnings"]),
         [format!(
-            "`{file}` has 5 lines, so line 99 is none of it; what it was taken for is in line 4"
+            "`{file}` has 5 lines, so line 99 is none of it; what is selected is in line 4"
         )],
     );
     let listed = server.ask("rails_spec_list", json!({"paths": [format!("{file}:99")]}));
