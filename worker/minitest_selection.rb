@@ -38,9 +38,13 @@ module Coatepec
     KNOWN_AS = 50
     KNOWN_AS_BYTES = 4096
 
+    # Rails takes paths for patterns, and holds what these find against the path as it was typed.
+    PATTERN = /[*?\[{]/
+
     # `-n` holds for all files, and Rails applies lines to all files that are named without.
     def mixed?(chosen)
-      chosen.any? { |choice| choice[:name] } || chosen.map { |choice| choice[:lines].empty? }.uniq.size > 1
+      chosen.any? { |choice| choice[:name] || PATTERN.match?(choice[:path]) } ||
+        chosen.map { |choice| choice[:lines].empty? }.uniq.size > 1
     end
 
     # A class that overrides its name is known by the constant all the same.
@@ -74,11 +78,15 @@ module Coatepec
     def at_line(file, tests, line)
       own = tests.select(&:in_file?)
       within = own.select { |test| line.between?(test.line, test.last_line) }
+      # For Rails, only lines within a test stand for it, and of other classes than its own all tests run.
+      @by_name ||= within.empty? || !tests.all? { |test| of_rails?(test.klass) }
       return within if within.any?
 
-      @by_name = true # For Rails, only lines within a test stand for it.
       declarations(file, tests, own).select { |first, _| first <= line }.max_by(&:first)&.last.to_a
     end
+
+    # Whether lines mean anything to it: an app may do without that part of Rails, a class without its base class.
+    def of_rails?(klass) = defined?(::Rails::LineFiltering) && klass.singleton_class.include?(::Rails::LineFiltering)
 
     def declarations(file, tests, own)
       @declarations ||= {}

@@ -36,7 +36,7 @@ impl Asked<'_> {
         };
         let command = |(paths, pattern): (Vec<String>, Option<String>)| {
             let mut words = vec![program.to_owned()];
-            words.extend(paths.iter().map(|path| quote(path)));
+            words.extend(paths.iter().map(|path| quote(&as_glob(path))));
             words.extend(pattern.into_iter().flat_map(|it| ["-n".to_owned(), quote(&it)]));
             self.ended(words)
         };
@@ -216,6 +216,19 @@ fn escaped(text: &str) -> String {
         }
     }
     escaped
+}
+
+/// Rails takes a path for a pattern. A brace can't be quoted in one, and not with a backslash: any character will do.
+fn as_glob(path: &str) -> String {
+    let mut glob = String::new();
+    for c in path.chars() {
+        match c {
+            '*' | '?' | '[' => glob.extend(['[', c, ']']),
+            '{' => glob.push('?'),
+            c => glob.push(c),
+        }
+    }
+    glob
 }
 
 /// For a POSIX shell; a leading dash becomes a path, so that it is no option.

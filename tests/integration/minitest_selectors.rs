@@ -147,3 +147,47 @@ fn nobody_gets_parallel_workers_who_asks_for_them() {
     }
     server.stop();
 }
+
+/// Rails takes paths for patterns; and lines mean something only to tests of its own base class, where that part is loaded.
+#[test]
+fn the_command_of_a_run_runs_the_same_tests_in_a_shell() {
+    let app = App::copy();
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    for (number, name) in ["brack[1]", "{a,b}", "st*r", "wh?t", "plain"].iter().enumerate() {
+        app.write(
+            &format!("test/typed/{name}_test.rb"),
+            test(&format!("Typed{number}Test")),
+        );
+    }
+    app.write(
+        "test/typed/start_test.rb",
+        "require 'test_helper'\nclass StartTest < Minitest::Test\n  def test_a = pass\n\n  def test_b = pass\n  def test_c = pass\nend\n",
+    );
+    for paths in [
+        &["test/typed/brack[1]_test.rb"][..],
+        &["test/typed/{a,b}_test.rb"],
+        &["test/typed/st*r_test.rb"],
+        &["test/typed/wh?t_test.rb", "test/typed/plain_test.rb"],
+        &["test/typed/brack[1]_test.rb:3"],
+        &["test/typed/plain_test.rb:3"],
+        &["test/typed/start_test.rb:5"],
+        &["test/typed/start_test.rb:4:6"],
+        &["test/typed"],
+    ] {
+        let report = server.run(paths);
+        let examples = report["summary"]["examples"].as_u64().unwrap_or_default();
+        let command = report["command"].as_str().unwrap_or_default();
+        let ran = app
+            .command("sh")
+            .args(["-c", command])
+            .output()
+            .expect("it can be started");
+        let printed = String::from_utf8_lossy(&ran.stdout);
+        wrong.check(printed.contains(&format!("\n{examples} runs, ")), || {
+            format!("{paths:?}: {examples} by {command}: {printed}")
+        });
+    }
+    wrong.none();
+    server.stop();
+}

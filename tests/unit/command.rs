@@ -52,6 +52,7 @@ fn minitest_gets_names_as_one_pattern() {
         ),
         (&["test"], Some("is big."), r"test -n '/is[ _]big\./'"),
         (&["test"], Some("with  two"), "test -n '/with(  |_)two/'"),
+        (&["test/a[1]*{b,c}_test.rb"], None, "'test/a[[]1][*]?b,c}_test.rb'"),
     ];
     for (paths, example, words) in table {
         let command = asked(paths, *example, |asked| asked.rails_test(true));
