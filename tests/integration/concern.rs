@@ -1,9 +1,11 @@
 //! Which tests changed files concern, told without booting anything.
 
+use std::os::unix::fs::symlink;
+
 use serde_json::{Value, json};
 
 use crate::coverage::{commit, git};
-use crate::support::{App, Deviations, Server, has_text};
+use crate::support::{App, Deviations, Server, has_text, texts};
 
 fn run<'a>(answer: &'a Value, framework: &str) -> &'a Value {
     let runs = answer["runs"].as_array();
@@ -94,6 +96,8 @@ fn changes_are_told_since_the_branch_left_a_commit() {
     app.append("app/models/part.rb", "# not committed\n");
     app.write("app/models/untracked.rb", "class Untracked\nend\n");
     app.remove("spec/models/event_spec.rb");
+    app.write("spec/models/new\nline_spec.rb", "RSpec.describe('x') { }\n");
+    symlink("part_spec.rb", app.path("spec/models/linked_spec.rb")).expect("a link can be made");
     let server = app.server();
     let mut wrong = Deviations::default();
     for (arguments, comment) in [(json!({}), false), (json!({"since": "main"}), true)] {
@@ -104,7 +108,15 @@ fn changes_are_told_since_the_branch_left_a_commit() {
         wrong.equal(&what, named("spec/models/comment_spec.rb"), comment);
         wrong.equal(&what, named("spec/models/tag_spec.rb"), false);
         wrong.equal(&what, &answer["unmatched"][0]["path"], "app/models/untracked.rb");
-        wrong.equal(&what, &answer["irrelevant"][0]["path"], "spec/models/event_spec.rb");
+        let irrelevant = [0, 1, 2].map(|at| answer["irrelevant"][at]["path"].as_str());
+        let nothing =
+            ["event_spec.rb", "linked_spec.rb", "new\nline_spec.rb"].map(|name| format!("spec/models/{name}"));
+        wrong.equal(&what, irrelevant, nothing.each_ref().map(|path| Some(path.as_str())));
+        let paths: Vec<String> = texts(&answer["runs"][0]["paths"])
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        wrong.check(server.run(paths)["run_id"].is_string(), || format!("{what}: refused"));
     }
     for since in ["nowhere", "--output=tmp/x", "HEAD~99", "", "a b"] {
         let refusal = server.ask_in_vain("rails_spec_for", json!({"since": since}));

@@ -128,6 +128,10 @@ impl Search<'_> {
         let before: usize = self.reasons();
         match Subject::of(&file.path, self.rules) {
             Subject::Test(_) if file.gone => return self.notes_nothing(file, "it is gone"),
+            // A run would refuse it, and all that is named beside it.
+            Subject::Test(_) if self.tests.iter().all(|test| test.path != file.path) => {
+                return self.notes_nothing(file, "no run takes it: it is a link, or has a name that can't be named");
+            }
             Subject::Test(_) => self.add(&file.path, Confidence::High, "it was changed itself".to_owned()),
             Subject::Everything(framework, why) => return self.everything(file, framework, why),
             Subject::Nothing(why) => return self.notes_nothing(file, why),
