@@ -260,10 +260,7 @@ impl Seen {
     /// later ctime, and so shows at the next look.
     fn read(path: &Path) -> Option<Seen> {
         let now_ns = now_ns();
-        // The file may have become a pipe since the last look; opening that must not wait for a writer.
-        let flags = O_NONBLOCK | O_NOCTTY;
-        let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
-        let metadata = file.metadata().ok().filter(Metadata::is_file)?;
+        let (file, metadata) = open_regular(path)?;
         let content = if metadata.len() <= MAX_HASHED {
             hash(&file)
         } else {
@@ -278,9 +275,26 @@ impl Seen {
 
 /// Digest of a file that may grow while it is read.
 fn hash(file: &File) -> Option<Content> {
+    within_bounds(file).map(|bytes| Sha256::digest(&bytes).into())
+}
+
+/// What is in a file that somebody else has named; none if it is no file, or too large to be code.
+pub fn content(path: &Path) -> Option<Vec<u8>> {
+    within_bounds(&open_regular(path)?.0)
+}
+
+/// It may be, or have become, a pipe; opening that must not wait for a writer.
+fn open_regular(path: &Path) -> Option<(File, Metadata)> {
+    let flags = O_NONBLOCK | O_NOCTTY;
+    let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
+    let metadata = file.metadata().ok().filter(Metadata::is_file)?;
+    Some((file, metadata))
+}
+
+fn within_bounds(file: &File) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = file.take(MAX_HASHED + 1).read_to_end(&mut bytes).ok()?;
-    (read as u64 <= MAX_HASHED).then(|| Sha256::digest(&bytes).into())
+    (read as u64 <= MAX_HASHED).then_some(bytes)
 }
 
 impl Fingerprint {

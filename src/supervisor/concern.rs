@@ -1,7 +1,6 @@
 //! Which tests changed files concern: asks Git, the files and the records of earlier runs. Nothing is booted for it.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +12,7 @@ use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::journal::touched::{TouchedStore, hash};
 use crate::project::app_file::app_files;
+use crate::project::changes::content;
 use crate::project::concerned::{
     self, Because, Changed, Confidence, Known, Offers, Row, Runs, SELECTORS, Sources, Subject, Texts, Unmatched,
     grouped, roots, surely,
@@ -188,7 +188,7 @@ fn known(root: &Path, changed: &[Changed]) -> Vec<Known> {
     let mut hashes: HashMap<String, Option<String>> = HashMap::new();
     let mut differs = |path: &str, then: &str| {
         let now = hashes.entry(path.to_owned());
-        let now = now.or_insert_with(|| fs::read(root.join(path)).ok().map(|bytes| hash(&bytes)));
+        let now = now.or_insert_with(|| content(&root.join(path)).map(|bytes| hash(&bytes)));
         now.as_deref() != Some(then)
     };
     let wanted: HashSet<&str> = changed.iter().map(|changed| changed.path.as_str()).collect();

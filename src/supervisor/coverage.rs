@@ -15,6 +15,7 @@ use crate::error::{Error, Kind, Result};
 use crate::journal::time;
 use crate::journal::touched::{TestRecord, TouchedFile, TouchedStore, hash};
 use crate::project::app_file::app_files;
+use crate::project::changes::content;
 use crate::project::diff::ChangedLines;
 use crate::project::roots::Place;
 use crate::project::since::file_time;
@@ -132,7 +133,7 @@ fn parts(call: &Checked) -> Vec<String> {
 fn record(root: &Path, test: String, files: Vec<String>, begun: SystemTime) -> Option<TestRecord> {
     let hash_of = |path: &str| {
         let at = root.join(path);
-        let bytes = fs::read(&at).ok().filter(|_| !saved(&at, begun))?;
+        let bytes = content(&at).filter(|_| !saved(&at, begun))?;
         Some(hash(&bytes))
     };
     let touched = files.into_iter().filter_map(|path| {

@@ -6,11 +6,25 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use coatepec::project::changes::ChangeKind::{self, Created, Deleted, Modified};
-use coatepec::project::changes::{Change, Snapshot, Target};
+use coatepec::project::changes::{Change, Snapshot, Target, content};
 use coatepec::project::glob::Glob;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use tempfile::TempDir;
+
+#[test]
+fn the_content_of_what_somebody_else_names_is_that_of_a_file_of_some_size() {
+    let site = Site::new();
+    assert_eq!(content(&site.path("Gemfile")), Some(b"gem 'rails'".to_vec()));
+    mkfifo(&site.path("app/pipe.rb"), Mode::S_IRWXU).unwrap();
+    File::create(site.path("app/large.rb"))
+        .unwrap()
+        .set_len(1 << 40)
+        .unwrap();
+    for path in ["app/pipe.rb", "app/large.rb", "app", "app/missing.rb"] {
+        assert_eq!(content(&site.path(path)), None, "{path}");
+    }
+}
 
 /// A directory with an app's files, and targets that look at some of them.
 struct Site {

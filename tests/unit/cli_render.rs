@@ -9,6 +9,7 @@ use coatepec::cli::render::{checkup, data, diff, error, junit, log, progress, re
 use coatepec::config::Config;
 use coatepec::error::{Error, Kind};
 use coatepec::journal::Entry;
+use coatepec::run::blocked::Refused;
 use coatepec::run::outcome::Outcome;
 use coatepec::run::progress::{Phase, Progress};
 use coatepec::run::report::{Report, Summary};
@@ -46,6 +47,21 @@ fn what_others_wrote_can_not_command_the_terminal() {
         harmless("a\x1b[2Jb\r\n\tc\u{9b}d"),
         "a\u{fffd}[2Jb\u{fffd}\n\tc\u{fffd}d"
     );
+    assert_eq!(
+        harmless("a\u{202e}b\u{2066}c\u{2028}d\u{200d}e"),
+        "a\u{fffd}b\u{fffd}c\u{fffd}d\u{200d}e"
+    );
+    let refused = Report {
+        refused: vec![Refused {
+            kind: coatepec::sandbox::Kind::Write,
+            what: "a\nwarning\x1b[2J\u{202e}b".to_owned(),
+            example: None,
+            count: 1,
+        }],
+        ..report()
+    };
+    let shown = report::body(&refused, &|_| String::new(), Style::PLAIN);
+    assert!(shown.contains("a\u{fffd}warning\u{fffd}[2J\u{fffd}b"), "{shown:?}");
     let shown = error::error(&Error::internal("\x1b]0;x\x07"), Style::PLAIN);
     assert!(!shown.contains('\x1b'), "{shown:?}");
 }

@@ -3,7 +3,7 @@
 use super::coverage;
 use super::diff;
 use super::profile::profile;
-use super::style::{Style, harmless};
+use super::style::{Style, harmless, harmless_line};
 use super::words::{counted, of_shell};
 use crate::run::outcome::Outcome;
 use crate::run::report::{ErrorReport, FailureReport, Mode, Report, Stream};
@@ -31,7 +31,11 @@ pub fn body(report: &Report, excerpt: &dyn Fn(&str) -> String, style: Style) -> 
         text += &titled(&style.red("did not finish"), &what);
     }
     for thread in &report.threads {
-        let title = format!("thread {} ({})", harmless(&thread.name), harmless(&thread.status));
+        let title = format!(
+            "thread {} ({})",
+            harmless_line(&thread.name),
+            harmless_line(&thread.status)
+        );
         text += &titled(&style.yellow(&title), &frames(&thread.backtrace, style));
     }
     text += &report
@@ -193,14 +197,14 @@ fn remarks(report: &Report, style: Style) -> String {
     lines.extend(left.map(|left| {
         warn(format!(
             "left a process behind, which was killed: {}",
-            harmless(&left.command)
+            harmless_line(&left.command)
         ))
     }));
     let skipped = report.skipped.iter();
     lines.extend(skipped.map(|skipped| {
         warn(format!(
             "skipped {}: {}",
-            harmless(&skipped.path),
+            harmless_line(&skipped.path),
             harmless(&skipped.reason)
         ))
     }));
@@ -209,12 +213,12 @@ fn remarks(report: &Report, style: Style) -> String {
         warn(format!(
             "the sandbox refused {}{}{}",
             refusal_of(refused.kind),
-            harmless(&refused.what),
+            harmless_line(&refused.what),
             times(refused.count)
         ))
     }));
     if !report.held_back.is_empty() {
-        let names = harmless(&report.held_back.join(", "));
+        let names = harmless_line(&report.held_back.join(", "));
         lines.push(style.dim(&format!(
             "the sandbox kept from the app what looks like a secret: {names} (`env: {{keep: …}}` in .coatepec.yml)"
         )));

@@ -73,13 +73,23 @@ impl Style {
     }
 }
 
-/// What a terminal must not be told by somebody else's text: control characters but line feeds and tabs become
-/// visible ones.
+/// What a terminal must not be told by somebody else's text: control characters but line feeds and tabs, and
+/// those that turn the direction, become visible ones.
 pub fn harmless(text: &str) -> String {
     let replace = |c: char| match c {
         '\n' | '\t' => c,
-        c if c.is_control() => '\u{fffd}',
+        c if c.is_control() || turns(c) => '\u{fffd}',
         c => c,
     };
     text.chars().map(replace).collect()
+}
+
+/// The same of a name, or of what else is one line.
+pub fn harmless_line(text: &str) -> String {
+    harmless(text).replace(['\n', '\t'], "\u{fffd}")
+}
+
+/// Whether it has what follows read in another direction or on another line: a name would look like another one.
+fn turns(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
