@@ -294,6 +294,11 @@ fn start(orders: &mut Orders) -> Result<(Identity, Option<Gate>), Refused> {
         ForkResult::Child => become_command(orders, keeper, tell.into()),
         ForkResult::Parent { child } => {
             drop(tell);
+            #[cfg(target_os = "linux")]
+            if orders.policy.sockets.is_some() {
+                crate::sandbox::keep_those_of_a_keeper()
+                    .map_err(|errno| Refused::because("failed to give up capabilities", errno))?;
+            }
             let (told, gate) = hear_all(&hear);
             for word in told {
                 match word {
@@ -493,6 +498,10 @@ impl Keeper {
     /// Waits for whatever comes, answers who asks, and says whether the lifeline is cut.
     fn wait(&mut self, at_most: Option<Duration>) -> bool {
         let asked = self.gate.as_ref().map(Gate::as_fd);
+        let at_most = [at_most, self.gate.as_ref().and_then(Gate::tend)]
+            .into_iter()
+            .flatten()
+            .min();
         let woken = self.signals.wait(Some(self.orders.lifeline.as_fd()), asked, at_most);
         if let Some(gate) = self.gate.as_ref().filter(|_| woken.asked) {
             gate.answer();

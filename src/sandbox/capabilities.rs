@@ -36,6 +36,30 @@ pub(super) fn drop_all_but_kept() -> Result<(), Errno> {
 
 /// What is inheritable would survive the exec.
 fn clear_inheritable() -> Result<(), Errno> {
+    change(|[effective, permitted, _]| [effective, permitted, 0])
+}
+
+/// To look into a process that has made itself private, or is another user's, and take over its socket.
+const SYS_PTRACE: u32 = 19;
+
+/// For whoever keeps a process and answers it: no more than that may have, since what has more can't be looked into, and what
+/// looking takes.
+pub(crate) fn keep_those_of_a_keeper() -> Result<(), Errno> {
+    let kept = KEPT.iter().fold(bit(SYS_PTRACE), |all, number| all | bit(*number));
+    keep_only(kept)
+}
+
+/// Of this thread, and of those that it starts from now on.
+pub(super) fn keep_only(kept: u64) -> Result<(), Errno> {
+    change(|[effective, permitted, _]| [effective & kept, permitted & kept, 0])
+}
+
+fn bit(number: u32) -> u64 {
+    1 << number
+}
+
+/// Changes what is effective, permitted and inheritable.
+fn change(to: impl FnOnce([u64; 3]) -> [u64; 3]) -> Result<(), Errno> {
     /// `_LINUX_CAPABILITY_VERSION_3`
     const VERSION: u32 = 0x2008_0522;
     let header = [VERSION, 0];
@@ -43,7 +67,10 @@ fn clear_inheritable() -> Result<(), Errno> {
     let mut sets = [0_u32; 6];
     // SAFETY: both point to as many words as this version reads and writes.
     Errno::result(unsafe { libc::syscall(libc::SYS_capget, header.as_ptr(), sets.as_mut_ptr()) })?;
-    (sets[2], sets[5]) = (0, 0);
+    let whole = |at: usize| u64::from(sets[at]) | u64::from(sets[at + 3]) << 32;
+    for (at, set) in to([whole(0), whole(1), whole(2)]).into_iter().enumerate() {
+        (sets[at], sets[at + 3]) = (set as u32, (set >> 32) as u32);
+    }
     // SAFETY: as above.
     Errno::result(unsafe { libc::syscall(libc::SYS_capset, header.as_ptr(), sets.as_ptr()) })?;
     Ok(())

@@ -19,7 +19,7 @@ use nix::sys::stat::{Mode, fstat};
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
 
-use super::bound;
+use super::{bound, capabilities};
 
 /// The largest address that the kernel takes.
 const LONGEST_ADDRESS: usize = 128;
@@ -160,18 +160,53 @@ impl Door {
 /// As the process itself would: with its rights, where it is, and as far as it sees.
 fn open_as(asking: u32, path: &Path) -> Result<OwnedFd, Errno> {
     let flags = OFlag::O_PATH | OFlag::O_CLOEXEC;
-    // For us it would be another one.
-    let own = path
-        .strip_prefix("/proc/self")
-        .or_else(|_| path.strip_prefix("/proc/thread-self"));
-    let (start, rest, resolve) = match own {
-        Ok(rest) => ("", rest, ResolveFlag::empty()),
-        Err(_) if path.is_absolute() && !is_our_root(asking) => ("root", path, ResolveFlag::RESOLVE_IN_ROOT),
-        Err(_) => ("cwd", path, ResolveFlag::empty()),
+    let (start, rest) = match of_itself(asking, path) {
+        Some((own, rest)) => (own, rest),
+        None if path.is_absolute() && !is_our_root(asking) => (PathBuf::from("root"), path.to_owned()),
+        None => (PathBuf::from("cwd"), path.to_owned()),
     };
-    let start = open(format!("/proc/{asking}/{start}").as_str(), flags, Mode::empty())?;
+    // What leads by a link to descriptors of whoever asks would, for us, lead to our own.
+    let resolve = match (start == Path::new("root"), path.starts_with("/proc")) {
+        (true, _) => ResolveFlag::RESOLVE_IN_ROOT | ResolveFlag::RESOLVE_NO_MAGICLINKS,
+        (false, true) => ResolveFlag::empty(),
+        (false, false) => ResolveFlag::RESOLVE_NO_MAGICLINKS,
+    };
+    let start = open(
+        &Path::new("/proc").join(asking.to_string()).join(start),
+        flags,
+        Mode::empty(),
+    )?;
     be(asking)?;
-    openat2(start, rest, OpenHow::new().flags(flags).resolve(resolve))
+    if rest.as_os_str().is_empty() {
+        return Ok(start);
+    }
+    openat2(start, &rest, OpenHow::new().flags(flags).resolve(resolve))
+}
+
+/// What a process names of itself, below its place in `/proc`, and what follows: for us it would be another one.
+fn of_itself(asking: u32, path: &Path) -> Option<(PathBuf, PathBuf)> {
+    let mut names = path.components().skip(1).map(|name| name.as_os_str().to_str());
+    let mut next = || names.next().flatten();
+    let own = match (path.is_absolute(), next()?, next()?) {
+        (true, "dev", "fd") => Path::new("fd").join(next()?),
+        (true, "dev", "stdin") => "fd/0".into(),
+        (true, "dev", "stdout") => "fd/1".into(),
+        (true, "dev", "stderr") => "fd/2".into(),
+        (true, "proc", who) if is_it(asking, who) => match next()? {
+            "fd" => Path::new("fd").join(next()?),
+            name => name.into(),
+        },
+        _ => return None,
+    };
+    // What is no plain name any more stays as it is written.
+    let written = path.components().count() - 1;
+    let taken = written - names.count();
+    Some((own, path.components().skip(1 + taken).collect()))
+}
+
+fn is_it(asking: u32, who: &str) -> bool {
+    let is_its_number = |number: u32| number == asking || Some(number) == leader(asking);
+    ["self", "thread-self"].contains(&who) || who.parse().is_ok_and(is_its_number)
 }
 
 fn is_our_root(asking: u32) -> bool {
@@ -184,18 +219,27 @@ pub(super) fn connect(socket: &OwnedFd, address: &[u8]) -> Result<(), Errno> {
     Errno::result(unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr().cast(), length) }).map(drop)
 }
 
-/// Gives this thread, and no other, the user and the groups of a process, so that it may no more than that, and who listens
+/// Gives this thread, and no other, the user, the groups and no more than the capabilities of a process, so that it may no more than that, and who listens
 /// sees whom he talks to.
 pub(super) fn be(asking: u32) -> Result<(), Errno> {
     let (Some(theirs), Some(ours)) = (status(asking), status("thread-self")) else {
         return Err(Errno::ESRCH);
     };
     let same = |name| field(&theirs, name) == field(&ours, name);
-    if ["Uid:", "Gid:", "Groups:"].into_iter().all(same) {
-        return Ok(());
+    // In a namespace of its own it may have all, and none of them outside.
+    let namespace = |of: &str| readlink(format!("/proc/{of}/ns/user").as_str());
+    let inside = namespace(&asking.to_string()) == namespace("thread-self");
+    let effective = field(&theirs, "CapEff:").filter(|_| inside);
+    let effective = effective.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+    if !["Uid:", "Gid:", "Groups:"].into_iter().all(same) {
+        become_user(&theirs)?;
     }
+    capabilities::keep_only(effective.unwrap_or(0))
+}
+
+fn become_user(theirs: &str) -> Result<(), Errno> {
     let numbers = |name| -> Vec<u32> {
-        let all = field(&theirs, name).unwrap_or_default().split_whitespace();
+        let all = field(theirs, name).unwrap_or_default().split_whitespace();
         all.filter_map(|number| number.parse().ok()).collect()
     };
     let groups = numbers("Groups:");

@@ -10,17 +10,18 @@
 //! made here, too ([`super::connect`]), by a thread of its own, since it may have to wait. Whatever else is let go is done
 //! by the kernel in the process itself, so that blocking, time-outs and interruptions are as ever.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::libc::{self, c_int};
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 use nix::sys::stat::fstat;
 use seccompiler::BpfProgram;
 
@@ -169,6 +170,10 @@ struct Desk {
     tell: Box<dyn Fn(Act) + Send + Sync>,
     /// By their numbers in the kernel.
     interrupted: Mutex<HashSet<u64>>,
+    /// Connections that are being made, by the number of who asked, each with its thread once that has begun.
+    under_way: Mutex<HashMap<u64, Option<libc::pthread_t>>>,
+    /// Who asks for one while there are too many.
+    waiting: Mutex<VecDeque<libc::seccomp_notif>>,
 }
 
 impl Gate {
@@ -179,7 +184,33 @@ impl Gate {
             sockets: policy.sockets.clone().map(|sockets| (sockets, connect::reach())),
             tell: Box::new(tell),
             interrupted: Mutex::default(),
+            under_way: Mutex::default(),
+            waiting: Mutex::default(),
         }))
+    }
+
+    /// Makes those that had to wait, and lets go of connections that nobody waits for any more, as the kernel would have let go of who made them. Says when to
+    /// look again, if there are any.
+    pub fn tend(&self) -> Option<Duration> {
+        let under_way = self.0.under_way();
+        for (id, thread) in under_way.iter() {
+            if let Some(thread) = thread.filter(|_| !self.0.is_valid(*id)) {
+                // SAFETY: it is there, since it takes itself off this list, which is locked, before it ends.
+                unsafe { libc::pthread_kill(thread, INTERRUPT) };
+            }
+        }
+        let room = MOST_UNDER_WAY.saturating_sub(under_way.len());
+        let none = under_way.is_empty();
+        drop(under_way);
+        let next: Vec<_> = {
+            let mut waiting = self.0.waiting();
+            waiting.retain(|asked| self.0.is_valid(asked.id));
+            let next = room.min(waiting.len());
+            waiting.drain(..next).collect()
+        };
+        let idle = none && next.is_empty();
+        next.into_iter().for_each(|asked| self.connect(asked));
+        (!idle).then_some(LOOK)
     }
 
     /// Readable when a process asks.
@@ -200,13 +231,40 @@ impl Gate {
         if i64::from(asked.data.nr) != libc::SYS_connect || self.0.sockets.is_none() {
             return self.0.answer(&asked);
         }
+        if self.0.under_way().len() < MOST_UNDER_WAY {
+            self.connect(asked);
+        } else {
+            self.0.waiting().push_back(asked);
+        }
+    }
+
+    fn connect(&self, asked: libc::seccomp_notif) {
+        self.0.under_way().insert(asked.id, None);
         let desk = Arc::clone(&self.0);
         let connecting = thread::Builder::new().stack_size(STACK);
-        if connecting.spawn(move || desk.connect(&asked)).is_err() {
+        let connect = move || {
+            desk.begin(asked.id);
+            desk.connect(&asked);
+            desk.under_way().remove(&asked.id);
+        };
+        if connecting.spawn(connect).is_err() {
+            self.0.under_way().remove(&asked.id);
             self.0.refuse(&asked, Errno::EAGAIN);
         }
     }
 }
+
+/// What ends a call of a thread that makes a connection, and does nothing else.
+const INTERRUPT: c_int = libc::SIGUSR1;
+
+/// Connections at a time: more than tests wait for, each with a thread. To refuse one more would be no answer that programs know:
+/// Ruby takes EAGAIN for a connection that is being made.
+const MOST_UNDER_WAY: usize = 512;
+
+/// How often it is looked whether somebody still waits for them.
+const LOOK: Duration = Duration::from_millis(500);
+
+extern "C" fn interrupted(_: c_int) {}
 
 /// How often, and how long, a call that seems to come again is waited for the first one.
 const LATER: u32 = 40;
@@ -237,6 +295,25 @@ impl Desk {
             libc::SYS_connect => judge(self.network, Request::Reach(&address(second, third))),
             libc::SYS_sendto => judge(self.network, Request::Reach(&address(fifth, sixth))),
             _ => Verdict::Go,
+        }
+    }
+
+    fn under_way(&self) -> MutexGuard<'_, HashMap<u64, Option<libc::pthread_t>>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<libc::seccomp_notif>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on this thread can be interrupted.
+    fn begin(&self, id: u64) {
+        let handler = SigAction::new(SigHandler::Handler(interrupted), SaFlags::empty(), SigSet::empty());
+        // SAFETY: the handler does nothing. All threads have the same.
+        let set = unsafe { sigaction(Signal::SIGUSR1, &handler) };
+        if set.and_then(|_| SigSet::from(Signal::SIGUSR1).thread_unblock()).is_ok() {
+            // SAFETY: takes nothing.
+            self.under_way().insert(id, Some(unsafe { libc::pthread_self() }));
         }
     }
 
@@ -350,8 +427,12 @@ impl Desk {
     }
 
     fn still_asks(&self, asked: &libc::seccomp_notif) -> bool {
+        self.is_valid(asked.id)
+    }
+
+    fn is_valid(&self, id: u64) -> bool {
         // SAFETY: the number is the one that this call reads.
-        unsafe { libc::ioctl(self.raw(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const asked.id) == 0 }
+        unsafe { libc::ioctl(self.raw(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const id) == 0 }
     }
 
     fn let_go(&self, asked: &libc::seccomp_notif) {

@@ -34,6 +34,8 @@ mod files;
 mod syscalls;
 
 #[cfg(target_os = "linux")]
+pub(crate) use capabilities::keep_those_of_a_keeper;
+#[cfg(target_os = "linux")]
 pub(crate) use files::keep_to_abstract_sockets_within;
 
 pub use act::{Act, Kind, RefusedAct};

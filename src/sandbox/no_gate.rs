@@ -18,6 +18,10 @@ impl Gate {
         match *self {}
     }
 
+    pub fn tend(&self) -> Option<std::time::Duration> {
+        match *self {}
+    }
+
     pub fn answer(&self) {
         match *self {}
     }

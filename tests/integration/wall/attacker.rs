@@ -40,6 +40,7 @@ pub(super) const REFUSED_TO_ROOT: &[&str] = &[
     "counts_events",
     "opens_by_number",
     "sees_all_packets",
+    "connects_as_who_keeps_it",
 ];
 
 pub(super) const DONE: &[&str] = &["asks_for_its_pid", "forks"];
@@ -124,6 +125,7 @@ fn acts(victim: i32) -> Vec<(&'static str, Result<c_long, Errno>)> {
             plain(libc::SYS_socket, [word(libc::AF_PACKET), word(libc::SOCK_DGRAM)]),
         ),
         ("loads_a_program_into_the_kernel", plain(libc::SYS_bpf, [0, 0])),
+        ("connects_as_who_keeps_it", connects_with_the_rights_of_another()),
         ("mounts", plain(libc::SYS_mount, [0, 0])),
         ("counts_events", plain(libc::SYS_perf_event_open, [0, 0])),
         ("opens_by_number", plain(libc::SYS_open_by_handle_at, [word(-1), 0])),
@@ -228,6 +230,18 @@ fn races_to_an_agent() -> Result<c_long, Errno> {
         true => Ok(0),
         false => Err(Errno::EACCES),
     }
+}
+
+/// To another program by netlink, which takes the rights of who administers the network: whoever makes the connection has them.
+fn connects_with_the_rights_of_another() -> Result<c_long, Errno> {
+    let socket = plain(libc::SYS_socket, [word(libc::AF_NETLINK), word(libc::SOCK_RAW)])?;
+    // Family, padding, the number of the other, no groups.
+    let address = [u32::from(libc::AF_NETLINK as u16), 1, 0];
+    let at = address.as_ptr().addr() as c_ulong;
+    call(
+        libc::SYS_connect,
+        [word(socket), at, size_of_val(&address) as c_ulong, 0, 0, 0],
+    )
 }
 
 fn makes_a_device() -> Result<c_long, Errno> {

@@ -89,6 +89,9 @@ RSpec.describe "A spec that attacks" do
     "talks_to_an_agent_through_a_link" => -> { File.symlink(agent, "tmp/door") && talk.call("tmp/door") },
     "talks_to_an_agent_from_where_it_is" => -> { Dir.chdir(File.dirname(agent)) { talk.call(File.basename(agent)) } },
     "talks_to_an_agent_through_proc" => -> { talk.call("/proc/self/root#{agent}") },
+    "talks_to_an_agent_through_a_descriptor" => lambda {
+      Dir.open(File.dirname(agent)) { |dir| talk.call("/dev/fd/#{dir.fileno}/#{File.basename(agent)}") }
+    },
     "talks_to_an_agent_under_another_name" => lambda {
       away = "/tmp/coatepec-away-#{Process.pid}"
       File.rename(File.dirname(agent), away)
@@ -115,6 +118,14 @@ RSpec.describe "A spec that attacks" do
     },
     "talks_to_a_server_of_the_app" => lambda {
       serve.call(UNIXServer.new("tmp/own"), -> { talk.call("/proc/self/cwd/tmp/own") })
+    },
+    "talks_to_a_server_through_a_descriptor" => lambda {
+      server = UNIXServer.new("tmp/described")
+      Dir.open("tmp") do |dir|
+        ["/dev/fd", "/proc/self/fd", "/proc/#{Process.pid}/fd"].each do |all|
+          serve.call(server, -> { talk.call("#{all}/#{dir.fileno}/described") })
+        end
+      end
     },
     "talks_to_an_abstract_socket_of_its_own" => lambda {
       serve.call(UNIXServer.new("\0own-#{Process.pid}"), -> { talk.call("\0own-#{Process.pid}") })

@@ -4,6 +4,7 @@
 mod attacker;
 mod browser;
 mod door;
+mod flood;
 mod floor;
 mod impostor;
 mod network;
@@ -71,6 +72,7 @@ const REFUSED: &[&str] = &[
     "talks_to_an_agent_through_a_link",
     "talks_to_an_agent_from_where_it_is",
     "talks_to_an_agent_through_proc",
+    "talks_to_an_agent_through_a_descriptor",
     "talks_to_an_agent_under_another_name",
     "talks_to_an_agent_by_a_child",
     "connects_datagrams_to_an_agent",
@@ -85,6 +87,7 @@ const DONE: &[&str] = &[
     "talks_to_a_database_elsewhere",
     "talks_to_a_server_of_its_own",
     "talks_to_a_server_of_the_app",
+    "talks_to_a_server_through_a_descriptor",
     "talks_to_an_abstract_socket_of_its_own",
     "talks_without_blocking",
     "waits_for_who_is_slow_to_answer",
@@ -452,6 +455,7 @@ fn tidy(app: &App) {
         "socket",
         "door",
         "own",
+        "described",
         "unblocked",
         "slow",
         "left",
