@@ -20,6 +20,8 @@ pub enum Remedy {
     Restart,
     /// To take it out of `deny`.
     Undeny(PathBuf),
+    /// To have no sandbox.
+    Off,
 }
 
 #[derive(Debug, Default)]
@@ -90,6 +92,7 @@ impl Wishes {
                 add(&mut self.make, &place);
             }
             Remedy::Restart => self.restart = true,
+            Remedy::Off => self.off = true,
             Remedy::Undeny(place) => add(&mut self.undeny, &place),
         }
     }
@@ -110,7 +113,7 @@ impl Wishes {
     }
 
     fn without(&self) -> Option<String> {
-        let kernel = "only `sandbox: {mode: off}` allows such system calls and sockets";
+        let kernel = "only `sandbox: {mode: off}` allows such files, system calls and sockets";
         self.off.then(|| kernel.to_owned())
     }
 

@@ -36,6 +36,8 @@ impl<'a> Remedies<'a> {
         }
         match granted(&self.naming(kind, &named), &self.place).allows(kind, path) {
             true => Remedy::Name(named),
+            // Of other processes, no setting opens anything.
+            false if self.sandbox.deny.is_empty() => Remedy::Off,
             false => Remedy::Undeny(named),
         }
     }

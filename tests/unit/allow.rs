@@ -24,6 +24,7 @@ fn remedy(_: Kind, path: &Path) -> Remedy {
     match path.to_str().and_then(|path| path.split('/').nth(1)) {
         Some("later") => Remedy::Restart,
         Some("missing") => Remedy::Make(place),
+        Some("proc") => Remedy::Off,
         Some("denied") => Remedy::Undeny(place),
         _ => Remedy::Name(place),
     }
@@ -39,6 +40,7 @@ fn each_sort_of_refusal_has_its_setting() {
         (Kind::Write, "/missing/a", r#"make "/missing/a" first"#),
         (Kind::Write, "/later", "`rails_runtime_restart`"),
         (Kind::Read, "/denied", r#"`sandbox.deny` has "/denied""#),
+        (Kind::Read, "/proc/1/environ", "only `sandbox: {mode: off}`"),
         (Kind::Network, "10.0.0.1:80", "`sandbox: {network: allow}`"),
         (Kind::Network, "[fd00::1]:80", "`sandbox: {network: allow}`"),
         (Kind::Network, "an internet socket", "`sandbox: {network: allow}`"),

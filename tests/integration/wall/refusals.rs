@@ -41,7 +41,7 @@ const HINTS: [&str; 7] = [
     r#""~/.profile""#,
     r#"read: ["~/.ssh/id", "~/.aws/credentials"]"#,
     "` in .coatepec.yml allows it",
-    "only `sandbox: {mode: off}` allows such system calls",
+    "only `sandbox: {mode: off}` allows such files, system calls",
     r#"make "~/.profile" first"#,
     "where tests are meant to",
 ];
