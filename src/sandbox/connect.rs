@@ -219,8 +219,8 @@ pub(super) fn connect(socket: &OwnedFd, address: &[u8]) -> Result<(), Errno> {
     Errno::result(unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr().cast(), length) }).map(drop)
 }
 
-/// Gives this thread, and no other, the user, the groups and no more than the capabilities of a process, so that it may no more than that, and who listens
-/// sees whom he talks to.
+/// Gives this thread, and no other, the user, the groups and at most the capabilities of a process, so that it may no more
+/// than that, and who listens sees whom he talks to.
 pub(super) fn be(asking: u32) -> Result<(), Errno> {
     let (Some(theirs), Some(ours)) = (status(asking), status("thread-self")) else {
         return Err(Errno::ESRCH);

@@ -189,8 +189,8 @@ impl Gate {
         }))
     }
 
-    /// Makes those that had to wait, and lets go of connections that nobody waits for any more, as the kernel would have let go of who made them. Says when to
-    /// look again, if there are any.
+    /// Makes connections that had to wait, and lets go of those that nobody waits for any more, as the kernel does. Says when
+    /// to look again, if there are any.
     pub fn tend(&self) -> Option<Duration> {
         let under_way = self.0.under_way();
         for (id, thread) in under_way.iter() {
@@ -257,8 +257,8 @@ impl Gate {
 /// What ends a call of a thread that makes a connection, and does nothing else.
 const INTERRUPT: c_int = libc::SIGUSR1;
 
-/// Connections at a time: more than tests wait for, each with a thread. To refuse one more would be no answer that programs know:
-/// Ruby takes EAGAIN for a connection that is being made.
+/// Connections at a time: more than tests wait for, each with a thread. To refuse one more would be no answer that programs
+/// know: Ruby takes EAGAIN for a connection that is being made.
 const MOST_UNDER_WAY: usize = 512;
 
 /// How often it is looked whether somebody still waits for them.
