@@ -76,7 +76,19 @@ const SECRETS: [&str; 33] = [
 ];
 
 /// Names that look like those and hold nothing secret; apps ask for them when they boot.
-const HARMLESS: [&str; 2] = ["AWS_REGION", "AWS_DEFAULT_REGION"];
+const HARMLESS: [&str; 10] = [
+    "AWS_REGION",
+    "AWS_DEFAULT_REGION",
+    "AWS_DEFAULT_OUTPUT",
+    // Of an imitation on this machine, as tests have one.
+    "AWS_ENDPOINT_URL",
+    "AWS_ENDPOINT_URL_*",
+    "AWS_CA_BUNDLE",
+    "AWS_MAX_ATTEMPTS",
+    "AWS_RETRY_MODE",
+    "AWS_EC2_METADATA_DISABLED",
+    "CLOUDSDK_PYTHON",
+];
 
 const OF_AGENTS: [&str; 3] = ["SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO"];
 

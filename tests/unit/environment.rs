@@ -316,6 +316,7 @@ fn secrets_are_kept_from_the_app_unless_they_are_asked_for() {
         ("{}", "SSH_AUTH_SOCK", false),
         ("{}", "BUNDLE_GEMS__EXAMPLE__COM", false),
         ("{}", "AWS_REGION", true),
+        ("{}", "AWS_ENDPOINT_URL_S3", true),
         ("{}", "PATH", true),
         ("{}", "DATABASE_URL", true),
         ("{}", "PGPASSWORD", true),
