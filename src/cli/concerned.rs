@@ -7,7 +7,7 @@ use serde_json::json;
 use super::Context;
 use super::render::concerned;
 use super::session::{ask, within};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::project::Framework;
 use crate::supervisor::concern::{ConcernReport, ConcernedRun};
 
@@ -24,7 +24,7 @@ pub(super) struct For {
     /// Only the selectors, one per line, for `coatepec run`
     #[arg(long, conflicts_with = "json")]
     paths: bool,
-    /// With --paths, those of one framework: a run is one framework's
+    /// With --paths, those of one framework only
     #[arg(long, value_name = "FRAMEWORK", requires = "paths", value_parser = named)]
     framework: Option<Framework>,
     /// Tell it as JSON
@@ -49,7 +49,7 @@ pub(super) fn concerned(arguments: &For, context: &Context) -> Result<ExitCode> 
     let report: ConcernReport = serde_json::from_value(answer)
         .map_err(|error| Error::internal("the answer was not understood").source(error))?;
     match arguments.paths {
-        true => terminal.say(&concerned::paths(chosen(&report, arguments.framework)?)),
+        true => terminal.say(&concerned::paths(&chosen(&report, arguments.framework))),
         false => terminal.say(&concerned::told(&report, terminal.out)),
     }
     Ok(ExitCode::SUCCESS)
@@ -61,17 +61,7 @@ fn named(text: &str) -> std::result::Result<Framework, String> {
     found.ok_or_else(|| "it is `rspec` or `minitest`".to_owned())
 }
 
-/// The tests of one run. To leave out those of another framework unasked would hide them.
-fn chosen(report: &ConcernReport, framework: Option<Framework>) -> Result<&[String]> {
+fn chosen(report: &ConcernReport, framework: Option<Framework>) -> Vec<&String> {
     let wanted = |run: &&ConcernedRun| framework.is_none_or(|framework| framework == run.framework);
-    let runs: Vec<_> = report.runs.iter().filter(wanted).collect();
-    match runs[..] {
-        [] => Ok(&[]),
-        [run] => Ok(&run.paths),
-        _ => Err(Error::new(
-            Kind::InvalidArguments,
-            "tests of both frameworks are concerned, and a run is one framework's",
-        )
-        .hint("ask once with `--framework rspec` and once with `--framework minitest`")),
-    }
+    report.runs.iter().filter(wanted).flat_map(|run| &run.paths).collect()
 }

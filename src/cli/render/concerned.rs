@@ -6,7 +6,7 @@ use crate::project::concerned::{Confidence, Row};
 use crate::supervisor::concern::{ConcernReport, ConcernedRun};
 
 /// Selectors, one per line.
-pub fn paths(paths: &[String]) -> String {
+pub fn paths(paths: &[&String]) -> String {
     paths.iter().map(|path| format!("{path}\n")).collect()
 }
 
