@@ -98,7 +98,7 @@ fn abi(status: &RestrictionStatus) -> ABI {
 }
 
 fn filesystem(files: &Files, status: &RestrictionStatus) -> Part {
-    match (abi(status), &files.open_around_root) {
+    match (abi(status), open(files)) {
         (ABI::Unsupported, _) => Part::none(
             Name::Filesystem,
             "this kernel has no Landlock, or does not let us use it",
@@ -107,15 +107,29 @@ fn filesystem(files: &Files, status: &RestrictionStatus) -> Part {
             Name::Filesystem,
             "this kernel's Landlock lets files be cut off (Linux 6.2 would not)",
         ),
-        (_, Some(open)) => Part::partial(
-            Name::Filesystem,
-            format!(
-                "the app lies in {}, which is writable, and its .git with it",
-                open.display()
-            ),
-        ),
+        (_, Some(open)) => Part::partial(Name::Filesystem, open),
         (_, None) => Part::full(Name::Filesystem),
     }
+}
+
+/// What is not protected since it lies in a place that is written to.
+fn open(files: &Files) -> Option<String> {
+    let app = files.open_around_root.as_deref();
+    let app = app.map(|place| {
+        format!(
+            "the app lies in {}, which is writable, and its .git with it",
+            place.display()
+        )
+    });
+    let home = files.open_around_home.as_deref();
+    let home = home.map(|place| {
+        format!(
+            "the home lies in {}, which is open to tests, and its keys with it",
+            place.display()
+        )
+    });
+    let open: Vec<String> = app.into_iter().chain(home).collect();
+    (!open.is_empty()).then(|| open.join("; "))
 }
 
 fn signals(abi: ABI) -> Part {

@@ -57,6 +57,8 @@ pub struct Files {
     pub read: Vec<Grant>,
     /// A place that has to be writable and has the app in it, so that nothing of the app is protected.
     pub open_around_root: Option<PathBuf>,
+    /// The same of the home, so that no key in it is protected.
+    pub open_around_home: Option<PathBuf>,
 }
 
 /// A place, and what is beneath it. `*` and `?` in it stand for parts of one name.

@@ -347,13 +347,16 @@ fn files(sandbox: &Sandbox, place: &Place) -> Files {
     let deny = place.resolve_all(&sandbox.deny);
     let wanted = place.resolve_all(&sandbox.write);
     let elsewhere = [place.temporaries().to_vec(), wanted.clone()].concat();
-    let open = elsewhere.iter().find(|open| place.root.starts_with(open)).cloned();
+    let open_around = |what: &Path| elsewhere.iter().find(|open| what.starts_with(open)).cloned();
+    let open_around_home =
+        |home: &Path| open_around(home).or_else(|| home.starts_with(&place.root).then(|| place.root.clone()));
     let elsewhere = [place.temporaries().to_vec(), machinery(place)].concat();
     let wanted = in_truth(all_but(wanted, &deny), place);
     Files {
         write: [own(sandbox.mode, place, &deny), all_but(elsewhere, &deny), wanted].concat(),
         read: read(sandbox, place, &deny),
-        open_around_root: open,
+        open_around_root: open_around(&place.root),
+        open_around_home: place.home.as_deref().and_then(open_around_home),
     }
 }
 

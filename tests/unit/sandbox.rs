@@ -358,6 +358,23 @@ fn an_app_in_a_writable_place_is_told_to_be_open() {
 }
 
 #[test]
+fn a_home_in_a_writable_place_is_told_to_be_open() {
+    let open = |text: &str, home: &str| {
+        let place = Place {
+            home: Some(home.into()),
+            root: "/srv/app".into(),
+            ..place()
+        };
+        policy(&sandbox(text), &place).files.unwrap().open_around_home
+    };
+    assert_eq!(open("", "/home/ann"), None);
+    assert_eq!(open("", "/tmp"), Some("/tmp".into()));
+    assert_eq!(open("sandbox: {mode: strict}", "/tmp/ann"), Some("/tmp".into()));
+    assert_eq!(open("", "/srv/app"), Some("/srv/app".into()));
+    assert_eq!(open("sandbox: {write: ['~']}", "/home/ann"), Some("/home/ann".into()));
+}
+
+#[test]
 fn user_namespaces_are_for_browsers() {
     let allowed = |text: &str, gem: &str| {
         let place = Place {
