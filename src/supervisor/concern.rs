@@ -14,8 +14,8 @@ use crate::journal::touched::{TouchedStore, hash};
 use crate::project::app_file::app_files;
 use crate::project::changes::content;
 use crate::project::concerned::{
-    self, Because, Changed, Confidence, Known, Offers, Row, Runs, SELECTORS, Sources, Subject, Texts, Unmatched,
-    grouped, roots, surely,
+    self, Because, Changed, Confidence, Known, Offers, Records, Row, Runs, SELECTORS, Sources, Subject, Texts,
+    Unmatched, grouped, roots, surely,
 };
 use crate::project::diff::ChangedFile;
 use crate::project::{Framework, Rules};
@@ -140,8 +140,8 @@ fn report(setup: &Setup, since: Option<String>, files: &[ChangedFile]) -> Concer
     let (root, rules) = (&setup.project.root, rules(&setup.config));
     let sources = Sources::read(root, &rules);
     let changed = changed(root, &rules, &files[..files.len().min(CHANGED)]);
-    let known = known(root, &changed);
-    let answer = concerned::answer(&changed, &sources.tests, &sources.code, &known, &rules);
+    let records = records(root, &changed);
+    let answer = concerned::answer(&changed, &sources.tests, &sources.code, &records, &rules);
     let all: Vec<String> = sources.tests.iter().map(|test| test.path.clone()).collect();
     let named = since.is_none();
     let missing = files.iter().filter(|file| file.deleted && named);
@@ -183,8 +183,8 @@ fn changed(root: &Path, rules: &Rules, files: &[ChangedFile]) -> Vec<Changed> {
 }
 
 /// What earlier runs told of these files, and whether it still holds.
-fn known(root: &Path, changed: &[Changed]) -> Vec<Known> {
-    let records = TouchedStore::find(root).map_or(Vec::new(), |store| store.read());
+fn records(root: &Path, changed: &[Changed]) -> Records {
+    let kept = TouchedStore::find(root).map_or(Vec::new(), |store| store.read());
     let mut hashes: HashMap<String, Option<String>> = HashMap::new();
     let mut differs = |path: &str, then: &str| {
         let now = hashes.entry(path.to_owned());
@@ -192,19 +192,23 @@ fn known(root: &Path, changed: &[Changed]) -> Vec<Known> {
         now.as_deref() != Some(then)
     };
     let wanted: HashSet<&str> = changed.iter().map(|changed| changed.path.as_str()).collect();
-    let mut known = Vec::new();
-    for record in records {
+    let mut records = Records::default();
+    for record in kept {
+        let test_changed = differs(&record.test, &record.hash);
+        if record.whole && !test_changed {
+            records.whole.insert(record.test.clone());
+        }
         for file in record.files.iter().filter(|file| wanted.contains(file.path.as_str())) {
-            known.push(Known {
+            records.known.push(Known {
                 test: record.test.clone(),
                 file: file.path.clone(),
                 time: record.time.clone(),
-                test_changed: differs(&record.test, &record.hash),
+                test_changed,
                 file_changed: differs(&file.path, &file.hash),
             });
         }
     }
-    known
+    records
 }
 
 fn run(runs: Runs, all: &[String], rules: &Rules) -> ConcernedRun {

@@ -1,8 +1,10 @@
 //! Which tests changed files concern: names, references, records, and what everything depends on.
 
+use std::collections::BTreeSet;
+
 use coatepec::project::concerned::{
-    Answer, Changed, Code, Confidence, Known, Mentions, Offers, Row, Source, Subject, answer, directories, grouped,
-    namesakes,
+    Answer, Changed, Code, Confidence, Known, Mentions, Offers, Records, Row, Source, Subject, answer, directories,
+    grouped, namesakes,
 };
 use coatepec::project::{Framework, Rules};
 
@@ -256,7 +258,11 @@ fn ask(changed: &[&str], known: &[Known]) -> Answer {
             ..Changed::default()
         })
         .collect();
-    answer(&changed, &tests(), &code(), known, &Rules::default())
+    let records = Records {
+        known: known.to_vec(),
+        whole: BTreeSet::new(),
+    };
+    answer(&changed, &tests(), &code(), &records, &Rules::default())
 }
 
 fn rows(answer: &Answer, framework: Framework) -> Vec<(&str, Confidence)> {
@@ -382,6 +388,41 @@ fn no_file_is_left_out_in_silence() {
     assert_eq!(because(1), ["config/routes.rb"]);
 }
 
+/// Each row: the tests of which it is known what they run, and what is told to be run besides.
+#[test]
+fn what_was_seen_of_one_test_says_nothing_of_the_others() {
+    let tests = ["spec/lib/a_spec.rb", "spec/lib/b_spec.rb", "test/lib/c_test.rb"];
+    let sources = tests.map(|path| source(path, "")).to_vec();
+    let changed = Changed {
+        path: "app/helpers/money_helper.rb".to_owned(),
+        ..Changed::default()
+    };
+    for (whole, run) in [
+        (&tests[..1], &["spec", "test"][..]),
+        (&tests[..2], &["test"]),
+        (&tests[..], &[]),
+    ] {
+        let records = Records {
+            known: vec![Known {
+                test: tests[0].to_owned(),
+                file: changed.path.clone(),
+                ..known(false, false)
+            }],
+            whole: whole.iter().map(|test| (*test).to_owned()).collect(),
+        };
+        let answer = answer(
+            std::slice::from_ref(&changed),
+            &sources,
+            &[],
+            &records,
+            &Rules::default(),
+        );
+        assert_eq!(rows(&answer, Framework::Rspec), [(tests[0], Confidence::High)]);
+        let told: Vec<&String> = answer.unmatched.iter().flat_map(|file| &file.run).collect();
+        assert_eq!(told, run, "{whole:?}");
+    }
+}
+
 #[test]
 fn each_framework_has_something_to_run_instead() {
     let tests = [
@@ -405,7 +446,7 @@ fn each_framework_has_something_to_run_instead() {
             path: path.to_owned(),
             ..Changed::default()
         };
-        let answer = answer(&[changed], &tests, &[], &[], &Rules::default());
+        let answer = answer(&[changed], &tests, &[], &Records::default(), &Rules::default());
         assert_eq!(answer.unmatched[0].run, run, "{path}");
     }
 }
@@ -418,7 +459,7 @@ fn factories_and_support_concern_who_uses_them() {
             gone: false,
             offers: Offers::of(text),
         };
-        answer(&[changed], &tests(), &code(), &[], &Rules::default())
+        answer(&[changed], &tests(), &code(), &Records::default(), &Rules::default())
     };
     let factory = asked("spec/factories/widgets.rb", "factory :widget do\nend\n");
     assert_eq!(

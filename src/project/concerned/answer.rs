@@ -30,6 +30,14 @@ pub struct Source {
     pub mentions: Mentions,
 }
 
+/// What earlier runs with coverage have told.
+#[derive(Debug, Clone, Default)]
+pub struct Records {
+    pub known: Vec<Known>,
+    /// Tests of which it is known what they run, as they are now: all of it.
+    pub whole: BTreeSet<String>,
+}
+
 /// That a test was seen to run lines of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
@@ -95,11 +103,11 @@ pub struct Answer {
 }
 
 /// The tests that `changed` concerns among `tests`, which are all there are. `code`: the app's own files.
-pub fn answer(changed: &[Changed], tests: &[Source], code: &[Source], known: &[Known], rules: &Rules) -> Answer {
+pub fn answer(changed: &[Changed], tests: &[Source], code: &[Source], records: &Records, rules: &Rules) -> Answer {
     let mut search = Search {
         tests,
         code,
-        known,
+        records,
         rules,
         found: BTreeMap::new(),
         everything: Vec::new(),
@@ -115,7 +123,7 @@ type Reasons = Vec<(Confidence, String)>;
 struct Search<'a> {
     tests: &'a [Source],
     code: &'a [Source],
-    known: &'a [Known],
+    records: &'a Records,
     rules: &'a Rules,
     found: BTreeMap<String, Reasons>,
     everything: Vec<(Option<Framework>, Because)>,
@@ -146,9 +154,25 @@ impl Search<'_> {
             Subject::Code => self.by_code(file),
             Subject::Other => {}
         }
+        let by_text = self.reasons() > before;
         self.by_record(file);
         if self.reasons() == before {
-            self.nothing_found(file);
+            let reason = "no test was seen to run it, is named after it or names it";
+            self.unmatched(file, reason, &Framework::ALL);
+        } else if !by_text {
+            self.others_than_recorded(file);
+        }
+    }
+
+    /// That one test was seen to run a file says nothing of those that nobody has looked at.
+    fn others_than_recorded(&mut self, file: &Changed) {
+        let unknown = |test: &Source| !self.records.whole.contains(&test.path);
+        let of = |framework: Framework| move |test: &&Source| Framework::of_file(&test.path) == Some(framework);
+        let is_open = |framework: &Framework| self.tests.iter().filter(of(*framework)).any(unknown);
+        let open: Vec<Framework> = Framework::ALL.into_iter().filter(is_open).collect();
+        if !open.is_empty() {
+            let reason = "tests were seen to run it, none names it, and of others it is not known what they run";
+            self.unmatched(file, reason, &open);
         }
     }
 
@@ -185,7 +209,7 @@ impl Search<'_> {
     }
 
     fn by_record(&mut self, file: &Changed) {
-        for known in self.known.iter().filter(|known| known.file == file.path) {
+        for known in self.records.known.iter().filter(|known| known.file == file.path) {
             if !self.exists(&known.test) {
                 continue;
             }
@@ -388,16 +412,16 @@ impl Search<'_> {
         }
     }
 
-    fn nothing_found(&mut self, file: &Changed) {
+    fn unmatched(&mut self, file: &Changed, reason: &str, frameworks: &[Framework]) {
         self.unmatched.push(Unmatched {
             path: file.path.clone(),
-            reason: "no test was seen to run it, is named after it or names it".to_owned(),
-            run: self.instead(&file.path),
+            reason: reason.to_owned(),
+            run: self.instead(&file.path, frameworks),
         });
     }
 
     /// The nearest directory with tests of each framework: of the same kind, else of the same pack, else all there are.
-    fn instead(&self, path: &str) -> Vec<String> {
+    fn instead(&self, path: &str, frameworks: &[Framework]) -> Vec<String> {
         let code = Code::of(path);
         let pack = code.as_ref().map_or("", |code| code.pack);
         let kind = code.as_ref().map_or("", Code::kind);
@@ -416,7 +440,7 @@ impl Search<'_> {
                 None => roots(tests().filter(of), self.rules),
             }
         };
-        Framework::ALL.into_iter().flat_map(nearest).collect()
+        frameworks.iter().copied().flat_map(nearest).collect()
     }
 
     fn answer(self) -> Answer {

@@ -9,7 +9,7 @@ mod save;
 mod sources;
 mod subject;
 
-pub use answer::{Answer, Because, Changed, Confidence, Known, Row, Runs, Source, Unmatched, answer};
+pub use answer::{Answer, Because, Changed, Confidence, Known, Records, Row, Runs, Source, Unmatched, answer};
 pub use group::{SELECTORS, grouped, roots};
 pub use mentions::{Mentions, Offers, plain};
 pub use names::{Code, Namesake, directories, namesakes};
