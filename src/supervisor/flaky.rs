@@ -81,6 +81,9 @@ pub struct FlakyReport {
     /// What ended the check: "app/models/widget.rb was modified".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
+    /// Of the selection, as a run of it has them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inconsistent: Vec<Tally>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -130,6 +133,8 @@ struct Check<'a> {
     files: Files,
     /// What changed since it began, once that is known.
     changed: OnceLock<Vec<String>>,
+    /// Of the first run of all that is checked.
+    warnings: OnceLock<Vec<String>>,
 }
 
 /// The rounds of a check.
@@ -160,6 +165,7 @@ pub(super) async fn check(
         until: started + Duration::from_secs(budget_seconds),
         files: Files::of(setup).await?,
         changed: OnceLock::new(),
+        warnings: OnceLock::new(),
     };
     let (named, played) = check.played(planned, arguments.failure.as_deref()).await?;
     let Played { rounds, ended, idle } = played;
@@ -174,6 +180,12 @@ pub(super) async fn check(
         rounds_planned: planned,
         ended,
         changed: check.changed.into_inner().unwrap_or_default(),
+        // A round that tested nothing tells them itself.
+        warnings: check
+            .warnings
+            .into_inner()
+            .filter(|_| idle.is_none())
+            .unwrap_or_default(),
         inconsistent: rounds.inconsistent(),
         consistently_failing: rounds.always_failing(),
         bisect,
@@ -224,6 +236,7 @@ fn needs_bisect(arguments: &FlakyArguments) -> Result<()> {
 impl Check<'_> {
     /// Nothing if it was not of the same files as those before it.
     async fn run(&self, arguments: RunArguments) -> Answer<Served> {
+        let of_all = !arguments.list && arguments.paths == self.run.paths && arguments.example == self.run.example;
         let over = self.supervisor.served(arguments, &self.cancel).await;
         let own = self.supervisor.written_by_app().await;
         let changed = self.files.changes(own).await?;
@@ -232,8 +245,12 @@ impl Check<'_> {
             return Err(Stop::Changed);
         }
         let over = over?;
+        let report = over.report();
+        if of_all {
+            self.warnings.get_or_init(|| report.warnings.clone());
+        }
         Ok(Served {
-            report: over.report(),
+            report,
             results: over.results(),
         })
     }

@@ -257,3 +257,23 @@ fn rounds_are_of_the_same_files_or_it_is_told_which_have_changed() {
     wrong.none();
     server.stop();
 }
+
+/// A selection that is not what it seems is no better known after ten rounds of it.
+#[test]
+fn a_check_warns_of_what_a_run_of_the_same_warns_of() {
+    let app = App::copy();
+    app.write(
+        "spec/focus_spec.rb",
+        "RSpec.configure { |c| c.filter_run_when_matching :focus }\n\
+         RSpec.describe('f') { fit('a') { }; it('b') { } }\n",
+    );
+    let server = app.server();
+    let run = server.run(["spec/focus_spec.rb:77"]);
+    let check = checked(&server, "spec/focus_spec.rb:77", json!({"rounds": 2}));
+    assert_eq!(check["outcome"], "never_failed", "{check}");
+    assert!(has_text(&run["warnings"], "line 77"), "{run}");
+    assert_eq!(check["warnings"], run["warnings"]);
+    let told = app.coatepec(&["flaky", "spec/focus_spec.rb:77", "--rounds", "2"]);
+    assert!(told.out.contains("line 77 is none of it"), "{told:?}");
+    server.stop();
+}

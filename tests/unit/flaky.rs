@@ -62,6 +62,7 @@ fn long_report(report: Option<Report>) -> FlakyReport {
         rounds: 3,
         rounds_planned: 10,
         changed: Vec::new(),
+        warnings: Vec::new(),
         ended: Ended::Budget,
         inconsistent: (0..3).map(tally).collect(),
         consistently_failing: (0..5000).map(tally).collect(),

@@ -2,13 +2,15 @@
 
 use super::report;
 use super::style::{Style, harmless};
-use super::words::counted;
+use super::words::{counted, of_shell};
 use crate::run::cause::{BisectReport, Cause};
 use crate::run::flaky::Tally;
 use crate::supervisor::flaky::{Ended, FlakyOutcome, FlakyReport};
 
 pub fn report(told: &FlakyReport, style: Style) -> String {
-    let mut text = tallies("fails now and then", &told.inconsistent, style);
+    let warning = |text: &String| format!("{} {}\n", style.yellow("warning"), harmless(&of_shell(text)));
+    let mut text: String = told.warnings.iter().map(warning).collect();
+    text += &tallies("fails now and then", &told.inconsistent, style);
     text += &tallies("fails always", &told.consistently_failing, style);
     let cut = told.cut.iter().filter(|(place, _)| !place.contains('.'));
     for (list, more) in cut {
