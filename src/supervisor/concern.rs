@@ -58,7 +58,7 @@ pub struct ConcernReport {
     /// What this answer can't know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Entries that had no room, by list. `paths` is always whole.
+    /// Entries that had no room, by list. `paths` is whole unless it is named here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<ConcernCut>,
 }
@@ -95,6 +95,10 @@ pub struct ConcernCut {
     pub irrelevant: usize,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub because: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub warnings: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub paths: usize,
 }
 
 fn is_zero(count: &usize) -> bool {
@@ -238,28 +242,44 @@ fn run(runs: Runs, all: &[String], rules: &Rules) -> ConcernedRun {
     }
 }
 
-/// In so many bytes: rows of which the least is known go first, and are counted.
+/// Leaves this many entries of one of the lists, and counts the others.
+type Shorten = fn(&mut ConcernReport, &mut ConcernCut, usize);
+
+/// What goes first where there is no room: the rows of which the least is known. Without its selectors it is of no use.
+const SHORTEN: [Shorten; 6] = [
+    |report, cut, most| cut.tests += of_runs(report, |run| keep(&mut run.tests, most)),
+    |report, cut, most| cut.irrelevant += keep(&mut report.irrelevant, most),
+    |report, cut, most| cut.because += of_runs(report, |run| keep(&mut run.because, most)),
+    |report, cut, most| cut.unmatched += keep(&mut report.unmatched, most),
+    |report, cut, most| cut.warnings += keep(&mut report.warnings, most),
+    |report, cut, most| cut.paths += of_runs(report, |run| keep(&mut run.paths, most)),
+];
+
+fn of_runs(report: &mut ConcernReport, shorten: impl Fn(&mut ConcernedRun) -> usize) -> usize {
+    report.runs.iter_mut().map(shorten).sum()
+}
+
+/// In so many bytes.
 fn within(mut report: ConcernReport, most: usize) -> ConcernReport {
     let mut cut = ConcernCut {
         unmatched: keep(&mut report.unmatched, LISTED),
         irrelevant: keep(&mut report.irrelevant, LISTED),
-        because: report.runs.iter_mut().map(|run| keep(&mut run.because, LISTED)).sum(),
-        tests: 0,
+        because: of_runs(&mut report, |run| keep(&mut run.because, LISTED)),
+        ..ConcernCut::default()
     };
-    let size = |report: &ConcernReport| serde_json::to_string(report).map_or(0, |text| text.len());
-    let mut rows = report.runs.iter().map(|run| run.tests.len()).max().unwrap_or(0);
-    loop {
-        report.cut = (cut != ConcernCut::default()).then(|| cut.clone());
-        if size(&report) <= most || rows == 0 {
-            return report;
+    let fits = |report: &mut ConcernReport, cut: &ConcernCut| {
+        report.cut = (*cut != ConcernCut::default()).then(|| cut.clone());
+        serde_json::to_string(report).map_or(0, |text| text.len()) <= most
+    };
+    let rows = report.runs.iter().map(|run| run.tests.len()).max().unwrap_or(0);
+    for shorten in SHORTEN {
+        let mut entries = rows.max(SELECTORS);
+        while !fits(&mut report, &cut) && entries > 0 {
+            entries = entries * 3 / 4;
+            shorten(&mut report, &mut cut, entries);
         }
-        rows = rows * 3 / 4;
-        cut.tests += report
-            .runs
-            .iter_mut()
-            .map(|run| keep(&mut run.tests, rows))
-            .sum::<usize>();
     }
+    report
 }
 
 /// The first ones; says how many were left out.
@@ -285,5 +305,64 @@ impl ConcernedRun {
     /// How many of the rows that are told are as sure as that.
     pub fn sure(&self, confidence: Confidence) -> usize {
         self.tests.iter().filter(|row| row.confidence == confidence).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Because, ConcernReport, ConcernedRun, Confidence, Framework, Row, Unmatched, within};
+
+    fn report(unmatched: usize, tests: usize) -> ConcernReport {
+        let long = |n: usize| format!("app/{n}{}.rb", "x".repeat(200));
+        let because = |n: usize| Because {
+            path: long(n),
+            reason: "no test can notice it".to_owned(),
+        };
+        let test = |n: usize| Row {
+            path: long(n),
+            confidence: Confidence::Low,
+            reasons: vec![long(n)],
+        };
+        let unmatched = (0..unmatched).map(|n| Unmatched {
+            path: long(n),
+            reason: "no test was seen".to_owned(),
+            run: vec!["spec".to_owned()],
+        });
+        let unmatched: Vec<_> = unmatched.collect();
+        ConcernReport {
+            since: None,
+            files: unmatched.len(),
+            runs: vec![ConcernedRun {
+                framework: Framework::Rspec,
+                all: false,
+                because: (0..tests).map(because).collect(),
+                paths: (0..tests).map(long).collect(),
+                grouped: false,
+                total: tests,
+                tests: (0..tests).map(test).collect(),
+            }],
+            irrelevant: (0..unmatched.len()).map(because).collect(),
+            warnings: (0..unmatched.len()).map(long).collect(),
+            unmatched,
+            cut: None,
+        }
+    }
+
+    #[test]
+    fn an_answer_is_within_its_bytes_and_counts_what_is_not_in_it() {
+        for (unmatched, tests) in [(100, 0), (0, 100), (40, 40), (1, 1000)] {
+            for most in [4096, 24 * 1024] {
+                let told = within(report(unmatched, tests), most);
+                let (run, cut) = (&told.runs[0], told.cut.clone().unwrap_or_default());
+                assert!(serde_json::to_string(&told).unwrap().len() <= most, "{most} {cut:?}");
+                assert_eq!(told.unmatched.len() + cut.unmatched, unmatched);
+                assert_eq!(told.irrelevant.len() + cut.irrelevant, unmatched);
+                assert_eq!(told.warnings.len() + cut.warnings, unmatched);
+                assert_eq!(run.tests.len() + cut.tests, tests);
+                assert_eq!(run.because.len() + cut.because, tests);
+                assert_eq!(run.paths.len() + cut.paths, tests);
+            }
+        }
+        assert_eq!(within(report(40, 40), usize::MAX).cut, None);
     }
 }

@@ -37,8 +37,13 @@ pub fn told(report: &ConcernReport, style: Style) -> String {
             .map(|warning| format!("{} {}", style.yellow("warning"), harmless(warning))),
     );
     lines.extend(report.cut.as_ref().map(|cut| {
-        let entries = cut.tests + cut.unmatched + cut.irrelevant + cut.because;
-        style.dim(&format!("left out: {entries} entries; --paths has all"))
+        let entries = cut.tests + cut.unmatched + cut.irrelevant + cut.because + cut.warnings;
+        match cut.paths {
+            0 => style.dim(&format!("left out: {entries} entries; --paths has all")),
+            paths => style.yellow(&format!(
+                "left out: {entries} entries and {paths} selectors; raise `max_result_bytes`, or ask for fewer files"
+            )),
+        }
     }));
     if lines.is_empty() {
         lines.push(match &report.since {
