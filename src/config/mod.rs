@@ -3,6 +3,7 @@
 //! Every key has a default; [`EXAMPLE`] lists them all and says why and in which unit.
 
 pub mod glob;
+mod keys;
 pub mod nearest;
 pub mod sandbox;
 mod value;
@@ -30,7 +31,7 @@ const MAX_MESSAGE_CHARS: usize = 400;
 
 /// The settings of one project, all of them in range.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "settings, such as `fork: never`")]
 pub struct Config {
     /// The words that precede `bundle exec`; `None` means that Ruby is looked for.
     #[serde(deserialize_with = "value::command")]
@@ -108,7 +109,11 @@ pub enum Fork {
 
 /// What a call gets that does not say otherwise, per tool.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a section, such as `defaults: {spec_run: {timeout_seconds: 60}}`"
+)]
 pub struct Defaults {
     #[serde(deserialize_with = "value::section")]
     pub spec_run: SpecRun,
@@ -118,7 +123,11 @@ pub struct Defaults {
 
 /// Defaults of `rails_spec_run`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a section, such as `spec_run: {timeout_seconds: 60}`"
+)]
 pub struct SpecRun {
     /// Whether the result lists the examples that passed.
     pub include_passing: bool,
@@ -143,7 +152,11 @@ pub enum IncludeStdout {
 
 /// Defaults of `rails_routes`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a section, such as `routes: {engines: include}`"
+)]
 pub struct Routes {
     /// What to do with the routes of mounted engines.
     #[serde(deserialize_with = "value::word")]
@@ -162,7 +175,11 @@ pub enum EngineRoutes {
 
 /// What `rails_check` looks for.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a section, such as `check: {ignore: [foreign_key_not_indexed]}`"
+)]
 pub struct Check {
     /// Findings that the project does not want to hear of.
     #[serde(deserialize_with = "value::words")]
@@ -274,14 +291,13 @@ fn explain(error: &serde_yaml::Error, text: &str) -> Error {
     let (true, Some(word)) = (unknown, words.next()) else {
         return invalid(format!("`{FILE}` is not valid: {}", excerpt(&said))).details(place(error, text, None));
     };
-    let what = match said.contains("unknown field `") {
-        true => "key",
-        false => "value",
-    };
+    let is_key = said.contains("unknown field `");
+    let what = if is_key { "key" } else { "value" };
     let line = error.location().map_or(0, |at| at.line());
     let message = format!("`{FILE}` has an unknown {what} `{}` in line {line}", excerpt(word));
     let known: Vec<&str> = words.collect();
     let hint = match nearest::nearest(word, known.iter().copied()) {
+        _ if is_key => keys::advice(word, &known),
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("known here: {}", known.join(", ")),
     };

@@ -9,7 +9,11 @@ use super::value;
 
 /// What the processes of the app may do. What the kernel makes of it is told by the status.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a section, such as `sandbox: {mode: off}`"
+)]
 pub struct Sandbox {
     #[serde(deserialize_with = "value::word")]
     pub mode: Mode,
@@ -60,7 +64,7 @@ pub enum Network {
 
 /// What they find in their environment. Names may have `*` and `?`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "a section, such as `env: {keep: [NAME]}`")]
 pub struct Env {
     /// Variables that stay although they look like secrets.
     #[serde(deserialize_with = "value::patterns")]
@@ -74,7 +78,11 @@ pub struct Env {
 
 /// Limits of each single process.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a section, such as `limits: {open_files: 1024}`"
+)]
 pub struct Limits {
     /// Open files at a time, 64 to 1,048,576; `None` leaves what the server has.
     #[serde(deserialize_with = "value::optional_within::<64, 1048576, _>")]

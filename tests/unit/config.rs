@@ -243,8 +243,8 @@ fn nothing_written_means_the_default() {
 fn an_unknown_word_is_named_with_its_line_and_the_nearest_right_one() {
     let table = [
         (
-            "fork: auto\ntimeout: 3\n",
-            "key `timeout` in line 2",
+            "fork: auto\nwhatever: 3\n",
+            "key `whatever` in line 2",
             "known here: ruby_command, boot",
         ),
         (
@@ -255,7 +255,42 @@ fn an_unknown_word_is_named_with_its_line_and_the_nearest_right_one() {
         (
             "defaults:\n  spec_run:\n    timeout: 3\n",
             "key `timeout` in line 3",
-            "known here: include_passing",
+            "did you mean `timeout_seconds`?",
+        ),
+        (
+            "idle_timeout: 3\n",
+            "key `idle_timeout` in line 1",
+            "did you mean `idle_timeout_seconds`?",
+        ),
+        (
+            "MAX_RESULT_BYTES: 9000\n",
+            "key `MAX_RESULT_BYTES` in line 1",
+            "did you mean `max_result_bytes`?",
+        ),
+        (
+            "timeout_seconds: 5\n",
+            "key `timeout_seconds` in line 1",
+            "it belongs to `defaults: {spec_run: {timeout_seconds: …}}`",
+        ),
+        (
+            "defaults.spec_run.timeout: 5\n",
+            "key `defaults.spec_run.timeout` in line 1",
+            "did you mean `defaults: {spec_run: {timeout_seconds: …}}`?",
+        ),
+        (
+            "mode: off\n",
+            "key `mode` in line 1",
+            "it belongs to `sandbox: {mode: …}`",
+        ),
+        (
+            "sandbox: {max_processes: 9}\n",
+            "key `max_processes` in line 1",
+            "it belongs to `max_processes: …`",
+        ),
+        (
+            "sandbox: {open_files: 99}\n",
+            "key `open_files` in line 1",
+            "it belongs to `sandbox: {limits: {open_files: …}}`",
         ),
         (
             "defaults:\n  specrun: {}\n",
@@ -282,6 +317,26 @@ fn an_unknown_word_is_named_with_its_line_and_the_nearest_right_one() {
         let error = refused(text);
         assert!(error.message.contains(message), "{}", error.message);
         assert!(error.hint.as_ref().unwrap().starts_with(hint), "{:?}", error.hint);
+    }
+}
+
+#[test]
+fn what_is_no_section_is_answered_with_how_to_write_one() {
+    let table = [
+        ("sandbox: off\n", "`sandbox: {mode: off}`"),
+        ("sandbox: [off]\n", "`sandbox: {mode: off}`"),
+        ("sandbox: {env: KEY}\n", "`env: {keep: [NAME]}`"),
+        ("sandbox: {limits: 9}\n", "`limits: {open_files: 1024}`"),
+        ("defaults: 5\n", "`defaults: {spec_run: {timeout_seconds: 60}}`"),
+        ("defaults: {routes: x}\n", "`routes: {engines: include}`"),
+        ("check: job_missing\n", "`check: {ignore: [foreign_key_not_indexed]}`"),
+        ("- a\n", "settings, such as `fork: never`"),
+        ("off\n", "settings, such as `fork: never`"),
+    ];
+    for (text, expected) in table {
+        let error = refused(text);
+        assert!(error.message.contains(expected), "{}", error.message);
+        assert!(!error.message.contains("struct"), "{}", error.message);
     }
 }
 

@@ -4,20 +4,21 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{Style, harmless};
-use super::words::of_shell;
+use super::words::of_error;
 use crate::error::Error;
 
 /// Several lines, the last one ended.
 pub fn error(error: &Error, style: Style) -> String {
     let label = style.bold(&style.red("error"));
     let code = style.dim(&format!("[{}]", error.kind.code()));
-    let mut lines = vec![format!("{label}: {} {code}", harmless(&of_shell(&error.to_string())))];
+    let said = |text: &str| harmless(&of_error(error.kind, text));
+    let mut lines = vec![format!("{label}: {} {code}", said(&error.to_string()))];
     if let Some(details) = error.details.as_deref() {
         lines.extend(excerpt(details, style));
         lines.extend(refused(details, style));
     }
     if let Some(hint) = &error.hint {
-        lines.push(format!("{}: {}", style.cyan("hint"), harmless(&of_shell(hint))));
+        lines.push(format!("{}: {}", style.cyan("hint"), said(hint)));
     }
     lines.join("\n") + "\n"
 }

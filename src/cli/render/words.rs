@@ -1,5 +1,7 @@
 //! What the server says of arguments of tools, in the words of the shell.
 
+use crate::error::Kind;
+
 /// As the server says it, and as a person types it.
 const WORDS: [(&str, &str); 27] = [
     ("`timeout_seconds`", "`--timeout`"),
@@ -36,6 +38,14 @@ const WORDS: [(&str, &str); 27] = [
     ("`rails_runtime_restart`", "`coatepec restart`"),
     ("rails_spec_run", "coatepec run"),
 ];
+
+/// Of an error: one of a file's own text quotes that.
+pub fn of_error(kind: Kind, text: &str) -> String {
+    match kind {
+        Kind::InvalidConfig => text.to_owned(),
+        _ => of_shell(text),
+    }
+}
 
 pub fn of_shell(text: &str) -> String {
     WORDS
