@@ -128,6 +128,25 @@ fn progress() -> Progress {
 }
 
 #[test]
+fn the_progress_line_fits_a_narrow_terminal_with_a_shorter_bar_or_none() {
+    for failures in [0, 3] {
+        let progress = Progress { failures, ..progress() };
+        for width in 0..60 {
+            let line = progress::line(&progress, 3, 0, width, Style::PLAIN);
+            assert!(line.chars().count() <= width, "{width}: {line}");
+        }
+        let bar = |width: usize| {
+            progress::line(&progress, 3, 0, width, Style::PLAIN)
+                .matches('━')
+                .count()
+        };
+        assert_eq!(bar(59), 24);
+        assert_eq!(bar(8), 0);
+        assert!((4..24).contains(&bar(30)), "{}", bar(30));
+    }
+}
+
+#[test]
 fn the_progress_line_tells_the_numbers_and_fits_the_terminal() {
     let line = progress::line(&progress(), 3, 0, 80, Style::PLAIN);
     assert_eq!(line, "⠋ 10/40 ━━━━━━━━━━━━━━━━━━━━━━━━  2 failed  Widget is valid");
@@ -467,4 +486,12 @@ fn the_doctor_reads_forks_sandbox_and_migrations_from_what_tools_say() {
         (pending.state, pending.told.as_str()),
         (State::Failed, "1 pending: 20250101_a")
     );
+}
+
+#[test]
+fn an_error_of_a_file_quotes_it_as_it_is() {
+    let wrong = coatepec::config::Config::parse("timeout_seconds: 5\n").unwrap_err();
+    let text = error::error(&wrong, Style::PLAIN);
+    assert!(text.contains("unknown key `timeout_seconds`"), "{text}");
+    assert!(!text.contains("--timeout"), "{text}");
 }

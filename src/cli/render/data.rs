@@ -174,6 +174,9 @@ pub fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
+    if width == 0 {
+        return String::new();
+    }
     let mut kept = String::new();
     for c in text.chars() {
         if kept.width() + c.to_string().width() + 1 > width {
