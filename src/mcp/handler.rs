@@ -129,7 +129,9 @@ impl Handler {
             let message = format!("`{}` is no id of a run", input.run_id);
             Error::new(Kind::InvalidArguments, message).hint("it is `run_id` of an earlier answer, such as `run-7`")
         };
-        match self.supervisor.found(input.run_id.parse().map_err(unknown)?)? {
+        let id = input.run_id.parse().map_err(unknown)?;
+        input.check()?;
+        match self.supervisor.found(id)? {
             // What there is by now, at once: to wait for its end is another question.
             Found::Ongoing(ongoing) if ongoing.error().is_none() => match (input.failure, input.output) {
                 (Some(number), _) => {

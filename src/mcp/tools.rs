@@ -110,6 +110,22 @@ pub(super) struct RunResult {
     pub(super) offset: Option<usize>,
 }
 
+impl RunResult {
+    /// # Errors
+    /// `InvalidArguments`: it asks for two things, or for a page of none.
+    pub(super) fn check(&self) -> Result<()> {
+        let (message, hint) = match (self.failure, self.output, self.offset) {
+            (Some(_), Some(_), _) => ("`failure` and `output` are two questions", "ask for one at a time"),
+            (_, None, Some(_)) => (
+                "`offset` is of a page of `output`, which is not there",
+                "add `output`: `stdout` or `stderr`",
+            ),
+            _ => return Ok(()),
+        };
+        Err(Error::new(Kind::InvalidArguments, message).hint(hint))
+    }
+}
+
 /// A run that goes on after the time to wait.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Running {

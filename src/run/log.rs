@@ -127,6 +127,11 @@ impl RunLog {
         self.examples.iter().filter_map(|example| example.end.as_ref())
     }
 
+    /// In the order by which failures are numbered.
+    pub fn failed(&self) -> impl Iterator<Item = &ExampleFinished> {
+        self.ended().filter(|end| end.status == ExampleStatus::Failed)
+    }
+
     /// Examples that started and never finished.
     pub fn unfinished(&self) -> impl Iterator<Item = &Identity> {
         self.examples

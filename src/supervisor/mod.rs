@@ -242,15 +242,22 @@ impl Supervisor {
     /// The failure of this number, from 1, of a run under way, as whole as it fits.
     ///
     /// # Errors
-    /// `RunNotFound`: that many have not failed by now, or there was no room to keep it.
+    /// `InvalidArguments`: that many have not failed by now, or there was no room to keep it.
     pub fn failure_so_far(&self, ongoing: &Ongoing, number: usize) -> Result<FailureReport> {
         let failure = ongoing.failure(number, &self.paths()).ok_or_else(|| {
-            let failures = ongoing.progress().borrow().failures;
-            let message = format!(
-                "{} goes on, and failure {number} of it is not known; {failures} so far",
-                ongoing.id
-            );
-            Error::new(Kind::RunNotFound, message).hint("leave out `failure` to wait for the end of the run")
+            let (id, failures) = (ongoing.id, ongoing.progress().borrow().failures as usize);
+            let (message, hint) = match number {
+                0 => ("`failure` is 0".to_owned(), "failures are counted from 1"),
+                number if number > failures => (
+                    format!("`failure` is {number}, and {id}, which goes on, has {failures} so far"),
+                    "not yet: leave out `failure` to wait for the end of the run",
+                ),
+                number => (
+                    format!("failure {number} of {id} is not kept while it goes on"),
+                    "leave out `failure` to wait for the end of the run, and ask then",
+                ),
+            };
+            Error::new(Kind::InvalidArguments, message).hint(hint)
         })?;
         Ok(failure.within(ongoing.max_bytes))
     }

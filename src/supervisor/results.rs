@@ -8,7 +8,7 @@ use crate::error::{Error, Kind, Result};
 use crate::run::RunId;
 use crate::run::output::{Captured, clip};
 use crate::run::paths::Paths;
-use crate::run::report::{Report, View};
+use crate::run::report::{FailureReport, Report, View};
 
 /// Room that a page leaves for the rest of its answer.
 const FRAME_BYTES: usize = 512;
@@ -41,17 +41,17 @@ pub struct Page {
 }
 
 impl Over {
-    /// With the failure of this number alone, from 1, as whole as it fits.
+    /// With the failure of this number alone, from 1 in the order they happened, as whole as it fits.
     ///
     /// # Errors
     /// `InvalidArguments` when there is none of that number.
     pub fn failure(&self, number: usize) -> Result<Report> {
         let whole = Report::new(&self.facts, self.whole(), &self.paths);
-        let count = whole.failures.len();
-        let failure = number.checked_sub(1).and_then(|at| whole.failures.get(at).cloned());
-        let failure = failure.ok_or_else(|| {
-            let message = format!("`failure` is {number}, and {} has {count}", whole.run_id);
-            Error::new(Kind::InvalidArguments, message).hint("failures are counted from 1, in the order of the report")
+        let failed = number.checked_sub(1).and_then(|at| self.facts.log.failed().nth(at));
+        let failure = failed.map(|end| FailureReport::of(end, &self.paths)).ok_or_else(|| {
+            let (id, count) = (&whole.run_id, whole.summary.failures);
+            let message = format!("`failure` is {number}, and {id} has {count}");
+            Error::new(Kind::InvalidArguments, message).hint("failures are counted from 1, in the order they happened")
         })?;
         let alone = Report {
             failures: vec![failure],

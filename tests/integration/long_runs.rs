@@ -180,6 +180,25 @@ fn one_failure_and_each_output_can_be_had_in_full() {
 }
 
 #[test]
+fn a_failure_keeps_its_number_when_the_run_is_over() {
+    let app = App::copy();
+    let server = app.server();
+    app.write(
+        "spec/alike_spec.rb",
+        "RSpec.describe('Alike', order: :defined) { 3.times { it('fails') { raise 'alike' } }; it('differs') { raise 'another' } }\n",
+    );
+    let report = server.run_with(["spec/alike_spec.rb"], json!({}));
+    let told = report["failures"].as_array().unwrap();
+    let numbers: Vec<&Value> = told.iter().map(|failure| &failure["number"]).collect();
+    assert_eq!(numbers, [&Value::Null, &json!(4)], "{report}");
+    for (number, message) in [(2, "alike"), (3, "alike"), (4, "another")] {
+        let one = result(&server, &report["run_id"], json!({"failure": number}));
+        assert!(has_text(&one["failures"][0]["message"], message), "{one}");
+    }
+    server.stop();
+}
+
+#[test]
 fn a_failure_can_be_had_in_full_while_the_run_goes_on() {
     let app = App::copy();
     let server = app.server();
@@ -202,8 +221,16 @@ fn a_failure_can_be_had_in_full_while_the_run_goes_on() {
     let failure = result(&server, run, json!({"failure": 1}));
     assert_eq!(failure["outcome"], "running", "{failure}");
     assert!(has_text(&failure["failures"][0]["message"], "expected: 2"), "{failure}");
-    let untold = ask(&server, run, json!({"failure": 2})).wait().refusal();
-    assert_eq!(untold["code"], "run_not_found", "{untold}");
+    for (asked, expected) in [
+        (json!({"failure": 2}), "has 1 so far"),
+        (json!({"failure": 0}), "is 0"),
+        (json!({"failure": 1, "output": "stdout"}), "two questions"),
+        (json!({"offset": 0}), "page of `output`"),
+    ] {
+        let refusal = ask(&server, run, asked).wait().refusal();
+        assert_eq!(refusal["code"], "invalid_arguments", "{refusal}");
+        assert!(has_text(&refusal["message"], expected), "{refusal}");
+    }
     app.write("tmp/go", "");
     let report = result(&server, run, json!({"wait_seconds": 900}));
     assert_eq!(

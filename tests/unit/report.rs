@@ -133,6 +133,7 @@ fn a_failure_says_what_where_and_how_to_run_it_again() {
     assert_eq!(
         report.failures,
         [FailureReport {
+            number: None,
             id: "spec/a_spec.rb[1:1]".to_owned(),
             description: "does ./spec/a_spec.rb[1:1]".to_owned(),
             file: "spec/a_spec.rb".to_owned(),
@@ -223,11 +224,14 @@ fn what_fails_in_the_same_way_again_is_told_once_with_the_names_of_all() {
         )
     };
     let same = with_frames(no(), &["/srv/shop/app/cart.rb:7", "./spec/a_spec.rb:30"]);
-    let report = report([fails_with(A, no()), fails_with(B, same), fails_with(C, no())]);
-    assert_eq!(report.summary.failures, 3);
-    let [ref told] = report.failures[..] else {
+    let another = fails_with("./spec/a_spec.rb[1:4]", failure("RuntimeError", "another"));
+    let report = report([fails_with(A, no()), fails_with(B, same), fails_with(C, no()), another]);
+    assert_eq!(report.summary.failures, 4);
+    let [ref told, ref another] = report.failures[..] else {
         panic!("{:?}", report.failures)
     };
+    // By what it was fetched while the run went on.
+    assert_eq!((told.number, another.number), (None, Some(4)));
     assert_eq!((told.id.as_str(), told.message.as_str()), ("spec/a_spec.rb[1:1]", "no"));
     let also: Vec<(&str, &str)> = told
         .also

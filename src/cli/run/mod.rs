@@ -224,6 +224,7 @@ impl Job<'_> {
                 None => break,
             }
         }
+        let failures = FailureReport::rolled_up(failures.into_iter());
         if failures.len() >= report.failures.len() {
             report.failures = failures;
             if let Some(cut) = &mut report.cut {

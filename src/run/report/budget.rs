@@ -240,6 +240,7 @@ impl Shaper {
         let texts = self.at(Part::Texts);
         let also = self.take(&whole.also, self.at(Part::Entries), |cut| &mut cut.failures);
         FailureReport {
+            number: whole.number,
             id: whole.id.clone(),
             description: self.text(&whole.description, texts.min(LINE)),
             file: whole.file.clone(),

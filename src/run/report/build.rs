@@ -116,17 +116,9 @@ impl Builder<'_> {
         }
     }
 
-    /// What fails in the same way again is told once, with the names of all.
     fn failures(&self) -> Vec<FailureReport> {
-        let mut reports: Vec<FailureReport> = Vec::new();
-        for end in self.facts.log.ended().filter(|end| end.status == ExampleStatus::Failed) {
-            let report = FailureReport::of(end, self.paths);
-            match reports.iter_mut().find(|earlier| earlier.is_like(&report)) {
-                Some(earlier) => earlier.also.push(self.example(&end.example, None)),
-                None => reports.push(report),
-            }
-        }
-        reports
+        let failed = self.facts.log.failed();
+        FailureReport::rolled_up(failed.map(|end| FailureReport::of(end, self.paths)))
     }
 
     fn errors_outside(&self) -> Vec<OutsideReport> {

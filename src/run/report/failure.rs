@@ -1,7 +1,7 @@
 //! What went wrong in one example, or beside all of them. Pure.
 
 use super::budget;
-use super::{ErrorReport, FailureReport};
+use super::{ErrorReport, ExampleReport, FailureReport};
 use crate::run::paths::{Frame, Paths, selector};
 use crate::worker::protocol::{ExampleFinished, Failure, Identity};
 
@@ -19,6 +19,7 @@ impl FailureReport {
         let failure = end.failure.clone().unwrap_or_default();
         let (message, diff) = split_diff(&paths.text(&failure.message));
         FailureReport {
+            number: None,
             id: selector(id),
             description: description.clone(),
             file: selector(file),
@@ -38,6 +39,25 @@ impl FailureReport {
             seconds: end.seconds.map(rounded),
             pending_fixed: end.pending_fixed.unwrap_or(false),
         }
+    }
+
+    /// What fails in the same way again is told once, with the names of all. `all`: in the order of their numbers.
+    pub fn rolled_up(all: impl Iterator<Item = FailureReport>) -> Vec<FailureReport> {
+        let mut reports: Vec<FailureReport> = Vec::new();
+        for (number, report) in (1..).zip(all) {
+            match reports.iter_mut().find(|earlier| earlier.is_like(&report)) {
+                Some(earlier) => earlier.also.push(ExampleReport {
+                    id: report.id,
+                    description: report.description,
+                    seconds: None,
+                }),
+                None => {
+                    let number = (number != reports.len() + 1).then_some(number);
+                    reports.push(FailureReport { number, ..report });
+                }
+            }
+        }
+        reports
     }
 
     /// Whether it says nothing that the other does not say, but the name of its example.

@@ -108,6 +108,9 @@ pub struct Summary {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FailureReport {
+    /// What it is fetched by (`failure`), unless that is its place in this list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<usize>,
     pub id: String,
     pub description: String,
     pub file: String,
