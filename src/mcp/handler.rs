@@ -7,11 +7,11 @@ use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CompleteRequestParams,
-    CompleteResult, CompletionInfo, ContentBlock, CustomNotification, GetPromptRequestParams, GetPromptResponse,
-    GetTaskParams, GetTaskResult, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
-    UpdateTaskParams,
+    CompleteResult, CompletionInfo, ContentBlock, CustomNotification, CustomRequest, CustomResult, ErrorCode,
+    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, JsonObject,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde::Serialize;
@@ -42,6 +42,24 @@ const WAIT_SECONDS: u64 = 45;
 
 /// How long a client may keep the list of tools: it changes with the binary only.
 const TOOLS_TTL_MS: u64 = 3_600_000;
+
+/// Requests whose parameters may be wrong.
+const METHODS: [&str; 14] = [
+    "initialize",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+    "tasks/get",
+    "tasks/update",
+    "tasks/cancel",
+];
 
 #[derive(Debug, Clone)]
 pub(super) struct Handler {
@@ -164,9 +182,7 @@ impl Handler {
             }
             _ => Vec::new(),
         };
-        let total = u32::try_from(values.len()).ok();
-        let first = values.into_iter().take(CompletionInfo::MAX_VALUES).collect();
-        CompletionInfo::with_pagination(first, total, false).unwrap_or_default()
+        completed(values)
     }
 
     async fn status(self, input: RuntimeStatus, cancel: CancellationToken) -> Result<CallToolResult> {
@@ -182,6 +198,14 @@ impl Handler {
             next: "booting; calls wait for it",
         })
     }
+}
+
+/// As many as an answer may have, and whether there are more.
+fn completed(values: Vec<String>) -> CompletionInfo {
+    let total = u32::try_from(values.len()).ok();
+    let more = values.len() > CompletionInfo::MAX_VALUES;
+    let first = values.into_iter().take(CompletionInfo::MAX_VALUES).collect();
+    CompletionInfo::with_pagination(first, total, more).unwrap_or_default()
 }
 
 /// Waits for the end of a run, telling how far it is, and no longer than every client waits.
@@ -281,6 +305,7 @@ impl ServerHandler for Handler {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<(), ErrorData> {
+        resources::subscribable(&self.supervisor, &request.uri)?;
         let telling = Listener::Session(context.peer).tell_of(self.supervisor.clone(), request.uri.clone());
         self.subscriptions.add(request.uri, telling, self.over.clone());
         Ok(())
@@ -296,7 +321,11 @@ impl ServerHandler for Handler {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        Some(requested.clone())
+        let mut accepted = requested.clone();
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.retain(|uri| resources::subscribable(&self.supervisor, uri).is_ok());
+        }
+        Some(accepted)
     }
 
     async fn listen(&self, context: SubscriptionContext) -> std::result::Result<(), ErrorData> {
@@ -398,6 +427,19 @@ impl ServerHandler for Handler {
         tasks::cancel(&self.supervisor, &request.task_id)
     }
 
+    /// What could not be read as a request that is known: of another name, or with other parameters than it has.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> std::result::Result<CustomResult, ErrorData> {
+        let method = request.method;
+        Err(match METHODS.contains(&method.as_str()) {
+            true => ErrorData::invalid_params(format!("the parameters are none of `{method}`"), None),
+            false => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None),
+        })
+    }
+
     async fn on_custom_notification(
         &self,
         notification: CustomNotification,
@@ -482,7 +524,19 @@ pub(super) fn failure(error: &Error) -> CallToolResult {
 mod tests {
     use rmcp::model::CallToolResponse;
 
-    use super::answered;
+    use super::{answered, completed};
+
+    #[test]
+    fn a_completion_says_whether_there_are_more() {
+        for (count, more) in [(0, false), (100, false), (101, true), (251, true)] {
+            let told = completed((0..count).map(|n| n.to_string()).collect());
+            assert_eq!(
+                (told.values.len(), told.has_more),
+                (count.min(100), Some(more)),
+                "{count}"
+            );
+        }
+    }
 
     #[tokio::test]
     async fn a_panic_in_a_tool_is_answered() {

@@ -71,8 +71,13 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     };
     vec![
         template("", "run", "The report of a run, or how far it is.", JSON),
-        template("/stdout", "stdout", "What a run wrote to stdout, by now.", TEXT),
-        template("/stderr", "stderr", "What a run wrote to stderr, by now.", TEXT),
+        template(
+            "/stdout",
+            "stdout",
+            "What a run wrote to stdout, by now, as far as it is kept (256 KiB at most).",
+            TEXT,
+        ),
+        template("/stderr", "stderr", "The same of stderr.", TEXT),
         template(
             "/failures/{n}",
             "failure",
@@ -90,6 +95,23 @@ pub(super) async fn read(supervisor: &Supervisor, uri: &str) -> std::result::Res
     let (text, mime) = content(supervisor, name).await.map_err(|error| refused(&error, uri))?;
     let contents = ResourceContents::text(text, uri).with_mime_type(mime);
     Ok(ReadResourceResult::new(vec![contents]))
+}
+
+/// The app, and runs: no changes are told of their parts.
+///
+/// # Errors
+/// There is nothing of that name, or it is a part.
+pub(super) fn subscribable(supervisor: &Supervisor, uri: &str) -> std::result::Result<(), ErrorData> {
+    let data = || Some(json!({ "uri": uri }));
+    let unknown = || ErrorData::resource_not_found(format!("there is no `{uri}`"), data());
+    match uri.parse::<Name>().map_err(|()| unknown())? {
+        Name::App => Ok(()),
+        Name::Run(id) => supervisor.found(id).map(drop).map_err(|error| refused(&error, uri)),
+        Name::Output(id, _) | Name::Failure(id, _) => {
+            let message = format!("no changes are told of `{uri}`; subscribe to `{RUNS}{id}`");
+            Err(ErrorData::invalid_params(message, data()))
+        }
+    }
 }
 
 fn refused(error: &Error, uri: &str) -> ErrorData {

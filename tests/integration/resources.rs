@@ -92,6 +92,19 @@ fn a_client_hears_of_runs_that_come_and_of_how_one_goes_on() {
         ask(&server, "resources/subscribe", json!({ "uri": uri }))["result"],
         json!({})
     );
+    for (other, code) in [
+        ("file:///etc/passwd", -32002),
+        ("coatepec://runs/run-99", -32002),
+        (&format!("{uri}/stdout"), -32602),
+        (&format!("{uri}/failures/1"), -32602),
+    ] {
+        let refused = ask(&server, "resources/subscribe", json!({ "uri": other }));
+        assert_eq!(refused["error"]["code"], code, "{other}: {refused}");
+    }
+    let wrong = ask(&server, "resources/subscribe", json!({ "uri": 7 }));
+    assert_eq!(wrong["error"]["code"], -32602, "{wrong}");
+    let unknown = ask(&server, "resources/nonsense", json!({ "uri": 7 }));
+    assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
     server.cancel(&call);
     eventually("its end is told", || {
         (heard("notifications/resources/updated") > 0).then_some(())
