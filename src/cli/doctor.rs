@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::Context;
-use super::init::edit::{Edit, edit};
-use super::init::hosts::{ALL, Host, Start};
+use super::init::edit::{self, Edit, edit};
+use super::init::hosts::{ALL, Host, NAME, Start};
 use super::render::checkup::{self, Finding, State};
-use super::render::words::of_shell;
+use super::render::words::{of_error as of_error_text, of_shell};
 use super::session::{ask, within};
+use crate::config::sandbox::Mode;
 use crate::config::{Config, FILE};
 use crate::daemon::client::Client;
 use crate::error::{Error, Result};
@@ -31,6 +32,16 @@ pub(super) struct Doctor {
 /// Directories below `spec` or `test` in which a test is looked for.
 const DEPTH: usize = 6;
 
+/// What only the booted app can tell.
+const INSIDE: [&str; 6] = [
+    "boot",
+    "database",
+    "migrations",
+    "test helper",
+    "fork safety",
+    "sandbox",
+];
+
 /// What no example is called.
 const NO_EXAMPLE: &str = "coatepec doctor: no example is called that";
 
@@ -39,10 +50,15 @@ pub(super) fn doctor(arguments: &Doctor, context: &Context) -> Result<ExitCode> 
     let mut findings = vec![project(&root)];
     let config = Config::load(&root);
     findings.push(configuration(&root, &config));
+    let config_error = config.as_ref().err().cloned();
     let config = config.unwrap_or_default();
     let ruby = ruby::resolve(&root, &clean(std::env::vars_os()), config.ruby_command.as_deref());
     findings.extend(ruby_and_bundler(&root, &ruby));
-    findings.extend(inside(context));
+    match &config_error {
+        // It would only tell the same again.
+        Some(_) => findings.extend(INSIDE.map(|check| Finding::skipped(check, "the configuration is wrong"))),
+        None => findings.extend(inside(context)),
+    }
     findings.extend(ALL.iter().filter_map(|host| client(*host, &root)));
     let failed = findings.iter().any(|finding| finding.state == State::Failed);
     let text = match arguments.json {
@@ -132,7 +148,7 @@ async fn booted(client: &Client, root: &Path) -> Vec<Finding> {
 }
 
 fn not_booted(error: &Error) -> Vec<Finding> {
-    let rest = ["database", "migrations", "test helper", "fork safety", "sandbox"];
+    let rest = INSIDE.into_iter().skip(1);
     let skipped = rest.map(|check| Finding::skipped(check, "the app does not boot"));
     let failed = of_error("boot", error);
     let alone = "RAILS_ENV=test bin/rails runner 1   # the same without Coatepec";
@@ -253,8 +269,25 @@ fn client(host: Host, root: &Path) -> Option<Finding> {
         "coatepec init {}",
         clap::ValueEnum::to_possible_value(&host)?.get_name()
     );
-    let entry = host.entry(&Start::plainly("coatepec"));
-    Some(match edit(&text, host, &entry, false) {
+    let edited = |start: &Start<'_>| edit(&text, host, &host.entry(start), false);
+    let command = edit::command(&text, host);
+    if let Some(missing) = command.as_deref().filter(|command| !is_there(command, root)) {
+        let told = format!("{}: {file} starts `{missing}`, which is not there", host.title());
+        return Some(Finding::warning("client", told, format!("{set_up} --force")));
+    }
+    // However `init` was called.
+    let command = command.as_deref().unwrap_or(NAME);
+    let as_init = [Mode::Off, Mode::Standard, Mode::Strict]
+        .into_iter()
+        .any(|sandbox_at_least| {
+            let start = Start {
+                sandbox_at_least,
+                ..Start::plainly(command)
+            };
+            names_us(command) && edited(&start) == Ok(Edit::Unchanged)
+        });
+    Some(match edited(&Start::plainly(NAME)) {
+        _ if as_init => Finding::ok("client", format!("{}: {file}", host.title())),
         Ok(Edit::Unchanged) => Finding::ok("client", format!("{}: {file}", host.title())),
         Ok(Edit::Different) => Finding::ok("client", format!("{}: {file}, in its own way", host.title())),
         Ok(Edit::Changed(_)) => Finding::warning(
@@ -270,7 +303,25 @@ fn client(host: Host, root: &Path) -> Option<Finding> {
     })
 }
 
+/// What a client starts: a path, or a name on its PATH, which is taken for ours. What the client itself is to fill in
+/// (`${…}`, `~`) only it can tell.
+fn is_there(command: &str, root: &Path) -> bool {
+    if command.contains('$') || command.starts_with('~') {
+        return true;
+    }
+    if command.contains('/') {
+        return root.join(command).is_file();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|dir| dir.join(command).is_file())
+}
+
+/// Whether it is a Coatepec, and not what starts one in its own way, such as a container.
+fn names_us(command: &str) -> bool {
+    Path::new(command).file_name().is_some_and(|name| name == NAME)
+}
+
 fn of_error(check: &'static str, error: &Error) -> Finding {
     let fix = error.hint.as_deref().unwrap_or("mend it, and look again");
-    Finding::failed(check, error.to_string(), of_shell(fix))
+    Finding::failed(check, error.to_string(), of_error_text(error.kind, fix))
 }

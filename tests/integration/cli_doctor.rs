@@ -83,7 +83,33 @@ fn a_client_that_is_used_and_does_not_start_us_is_named_with_the_command_for_it(
     assert!(told.out.contains("→ coatepec init cursor"), "{}", told.out);
     assert_eq!(app.coatepec(&["init", "cursor"]).code, Some(0));
     let told = app.coatepec(&["doctor"]);
-    assert!(told.out.contains("Cursor: .cursor/mcp.json"), "{}", told.out);
+    assert!(told.out.contains("Cursor: .cursor/mcp.json\n"), "{}", told.out);
+    app.write(
+        ".cursor/mcp.json",
+        r#"{"mcpServers":{"coatepec":{"command":"/old/coatepec"}}}"#,
+    );
+    let told = app.coatepec(&["doctor"]);
+    assert!(
+        told.out.contains("starts `/old/coatepec`, which is not there"),
+        "{}",
+        told.out
+    );
+    assert!(told.out.contains("→ coatepec init cursor --force"), "{}", told.out);
+}
+
+#[test]
+fn what_is_wrong_with_the_configuration_is_said_once() {
+    let app = App::copy();
+    app.write(".coatepec.yml", "timeout_seconds: 5\n");
+    let told = app.coatepec(&["doctor"]);
+    assert_eq!(told.code, Some(1), "{told:?}");
+    assert_eq!(
+        told.out.matches("unknown key `timeout_seconds`").count(),
+        1,
+        "{}",
+        told.out
+    );
+    assert!(!told.out.contains("bin/rails runner"), "{}", told.out);
 }
 
 #[test]

@@ -38,6 +38,24 @@ pub fn edit(text: &str, host: Host, entry: &Value, replace: bool) -> Result<Edit
     })
 }
 
+/// The program that the entry of our name starts, if there is one.
+pub fn command(text: &str, host: Host) -> Option<String> {
+    let body = text.strip_prefix(BYTE_ORDER).unwrap_or(text);
+    match host.format() {
+        Format::Jsonc => {
+            let root = CstRootNode::parse(body, &comments_and_commas()).ok()?;
+            let whole: Value = root.to_serde_value()?;
+            let command = &whole[host.section()][NAME]["command"];
+            Some(command.as_str().or_else(|| command[0].as_str())?.to_owned())
+        }
+        Format::Toml => {
+            let document: DocumentMut = body.parse().ok()?;
+            let command = document.get(host.section())?.get(NAME)?.get("command");
+            plain(command).into_iter().next()
+        }
+    }
+}
+
 const BYTE_ORDER: &str = "\u{feff}";
 
 /// Lines of Windows in a file whose lines all are.

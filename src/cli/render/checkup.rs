@@ -242,7 +242,10 @@ pub fn migrations(schema: &Value) -> Finding {
     match schema["pending_count"].as_u64().unwrap_or(0) {
         0 => Finding::ok(check, "none is pending"),
         pending => {
-            let names = texts(&schema["pending_migrations"]).join(", ");
+            let listed = schema["pending_migrations"].as_array().map_or(&[][..], Vec::as_slice);
+            let more = pending.saturating_sub(listed.len() as u64);
+            let more = (more > 0).then(|| format!("and {more} more"));
+            let names = listed.iter().map(migration).chain(more).collect::<Vec<_>>().join(", ");
             Finding::failed(
                 check,
                 format!("{pending} pending: {names}"),
@@ -250,6 +253,14 @@ pub fn migrations(schema: &Value) -> Finding {
             )
         }
     }
+}
+
+/// By its file, which has version and name; else as far as it is known.
+fn migration(pending: &Value) -> String {
+    let text = |name: &str| pending[name].as_str().filter(|text| !text.is_empty());
+    let known = [text("version"), text("name")].into_iter().flatten();
+    let named = text("file").map_or_else(|| known.collect::<Vec<_>>().join(" "), str::to_owned);
+    if named.is_empty() { pending.to_string() } else { named }
 }
 
 fn texts(list: &Value) -> Vec<String> {
