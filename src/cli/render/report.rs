@@ -211,10 +211,14 @@ fn remarks(report: &Report, style: Style) -> String {
     let refused = report.refused.iter();
     lines.extend(refused.map(|refused| {
         warn(format!(
-            "the sandbox refused {}{}{}",
+            "the sandbox refused {}{}{}{}",
             refusal_of(refused.kind),
             harmless_line(&refused.what),
-            times(refused.count)
+            times(refused.count),
+            refused
+                .example
+                .as_deref()
+                .map_or(String::new(), |example| format!(", in {}", harmless_line(example)))
         ))
     }));
     if !report.held_back.is_empty() {
