@@ -51,6 +51,8 @@ pub enum Kind {
     ServerLost,
     /// Somebody who is not to be believed answers in the place of the server that is shared.
     ServerUsurped,
+    /// What was asked for could not be written.
+    Unwritten,
     /// Something of ours broke.
     Internal,
 }
@@ -79,6 +81,7 @@ const ALL: &[Kind] = &[
     Kind::ShuttingDown,
     Kind::ServerLost,
     Kind::ServerUsurped,
+    Kind::Unwritten,
     Kind::Internal,
 ];
 
@@ -112,6 +115,7 @@ impl Kind {
             Kind::ShuttingDown => "shutting_down",
             Kind::ServerLost => "server_lost",
             Kind::ServerUsurped => "server_usurped",
+            Kind::Unwritten => "unwritten",
             Kind::Internal => "internal",
         }
     }
@@ -136,7 +140,7 @@ impl Kind {
     }
 
     /// The exit code of the command line: 2 for what the caller can mend, 70 for what we broke
-    /// (`EX_SOFTWARE` of sysexits.h), 75 for what a later try may cure (`EX_TEMPFAIL`).
+    /// (`EX_SOFTWARE` of sysexits.h), 74 for what could not be written (`EX_IOERR`), 75 for what a later try may cure (`EX_TEMPFAIL`).
     pub fn exit_code(self) -> u8 {
         match self {
             Kind::InvalidArguments
@@ -159,6 +163,7 @@ impl Kind {
             | Kind::NoDatabase => 2,
             Kind::ReadTimedOut | Kind::Busy | Kind::Cancelled | Kind::ShuttingDown | Kind::ServerLost => 75,
             Kind::Internal => 70,
+            Kind::Unwritten => 74,
         }
     }
 }

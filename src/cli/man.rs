@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::terminal::Terminal;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 
 /// Print the manual page, or write one for each subcommand
 #[derive(Debug, clap::Args)]
@@ -21,8 +21,12 @@ pub(super) fn man(arguments: &Man, terminal: &Terminal) -> Result<ExitCode> {
             terminal.say(&String::from_utf8_lossy(&page));
         }
         Some(dir) => {
-            let failed =
-                |error| Error::internal(format!("failed to write manual pages to `{}`", dir.display())).source(error);
+            let failed = |error| {
+                let message = format!("failed to write manual pages to `{}`", dir.display());
+                Error::new(Kind::InvalidArguments, message)
+                    .source(error)
+                    .hint("name a directory that you may write to")
+            };
             std::fs::create_dir_all(dir).map_err(failed)?;
             clap_mangen::generate_to(super::definition(), dir).map_err(failed)?;
         }

@@ -57,7 +57,7 @@ impl Terminal {
     pub(super) fn unwritten(&self) -> Option<Error> {
         let error = UNWRITTEN.get()?;
         Some(Error::new(
-            Kind::InvalidArguments,
+            Kind::Unwritten,
             format!("failed to write to stdout: {error}"),
         ))
     }

@@ -1,6 +1,7 @@
 //! What is wrong with the command line itself, as an error like all others.
 
 use std::error::Error as _;
+use std::num::IntErrorKind;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -19,7 +20,8 @@ pub fn error(error: &clap::Error, words: &[String]) -> Option<Error> {
     }
     let wrong = Error::new(Kind::InvalidArguments, message(error));
     let serves = || is_told_to_serve(error).then(|| SERVES.to_owned());
-    Some(wrong.hint(serves().or_else(|| near(error)).unwrap_or_else(|| help(words))))
+    let hint = serves().or_else(|| to_be_run(error)).or_else(|| near(error));
+    Some(wrong.hint(hint.unwrap_or_else(|| help(words))))
 }
 
 /// What other servers of MCP are started with.
@@ -30,6 +32,13 @@ const SERVES: &str = "without a command, as `coatepec --root PATH`, it serves MC
 fn is_told_to_serve(error: &clap::Error) -> bool {
     let word = text(error, ContextKind::InvalidSubcommand);
     word.is_some_and(|word| SERVING.contains(&word.as_str()))
+}
+
+/// Tests where a command is expected.
+fn to_be_run(error: &clap::Error) -> Option<String> {
+    let word = text(error, ContextKind::InvalidSubcommand)?;
+    let is_selector = word.contains(['/', '@']) || word.contains("_spec.rb") || word.contains("_test.rb");
+    is_selector.then(|| format!("`coatepec run {word}` runs it"))
 }
 
 fn message(error: &clap::Error) -> String {
@@ -53,9 +62,7 @@ fn message(error: &clap::Error) -> String {
         (ErrorKind::ValueValidation, Some(arg), Some(value)) => {
             let why = match range(error) {
                 Some((least, most)) => format!("must be between {least} and {most}"),
-                None => error
-                    .source()
-                    .map_or_else(|| "is not understood".to_owned(), |why| format!("can't be that: {why}")),
+                None => no_number(error).map_or_else(|| reason(error), str::to_owned),
             };
             format!("`{arg}` {why}, and is `{value}`")
         }
@@ -86,6 +93,7 @@ fn near(error: &clap::Error) -> Option<String> {
         let wrong = text(error, wrong)?;
         suggested(error, kind).into_iter().find(|near| is_near(&wrong, near))
     });
+    let near = near.or_else(|| nearest_command(error));
     let near = near.map(|near| format!("did you mean `{near}`?"));
     near.or_else(|| nearest_in_range(error))
 }
@@ -94,7 +102,25 @@ fn is_near(wrong: &str, near: &str) -> bool {
     let bare = |word: &str| word.trim_start_matches('-').to_owned();
     let (wrong, near) = (bare(wrong), bare(near));
     let begins = wrong.len() > 1 && near.starts_with(&wrong);
-    begins || distance(&wrong, &near) <= tolerance(&wrong)
+    begins || distance(&wrong, &near) <= tolerance(&wrong) || is_shuffled(&wrong, &near)
+}
+
+/// Whether they have the same letters, as of fingers that were too fast.
+fn is_shuffled(wrong: &str, near: &str) -> bool {
+    let sorted = |word: &str| {
+        let mut letters: Vec<char> = word.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    sorted(wrong) == sorted(near)
+}
+
+/// The parser suggests none for the shortest.
+fn nearest_command(error: &clap::Error) -> Option<String> {
+    let word = text(error, ContextKind::InvalidSubcommand)?;
+    let commands = super::definition();
+    let mut names = commands.get_subcommands().map(clap::Command::get_name);
+    names.find(|name| is_near(&word, name)).map(str::to_owned)
 }
 
 fn suggested(error: &clap::Error, kind: ContextKind) -> Vec<String> {
@@ -112,6 +138,20 @@ fn choices(error: &clap::Error) -> Option<String> {
         [] => last.clone(),
         others => format!("{} or {last}", others.join(", ")),
     })
+}
+
+/// In words for people.
+fn no_number(error: &clap::Error) -> Option<&'static str> {
+    let why = error.source()?.downcast_ref::<std::num::ParseIntError>()?;
+    Some(match why.kind() {
+        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "can't be that far from 0",
+        _ => "must be a whole number",
+    })
+}
+
+fn reason(error: &clap::Error) -> String {
+    let why = error.source();
+    why.map_or_else(|| "is not understood".to_owned(), |why| format!("can't be that: {why}"))
 }
 
 /// The parser knows it and tells it in words only: `1000 is not in 2..=100`.

@@ -134,9 +134,11 @@ fn an_answer_that_can_not_be_written_is_no_success() {
         let mut command = app.command(env!("CARGO_BIN_EXE_coatepec"));
         let ended = command.args(words).stdout(full).output().unwrap();
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert_eq!(ended.status.code(), Some(2), "{words:?}: {said}");
+        assert_eq!(ended.status.code(), Some(74), "{words:?}: {said}");
         assert!(said.contains("failed to write to stdout"), "{words:?}: {said}");
     }
+    let told = app.coatepec(&["man", "/etc/passwd"]);
+    assert_eq!(told.code, Some(2), "{told:?}");
 }
 
 #[test]

@@ -481,10 +481,15 @@ fn the_doctor_reads_forks_sandbox_and_migrations_from_what_tools_say() {
     assert!(lost.told.contains("`env.keep` has them: A_TOKEN"), "{}", lost.told);
     assert!(lost.fix.unwrap().contains("coatepec restart"));
     assert_eq!(checkup::migrations(&json!({"pending_count": 0})).state, State::Ok);
-    let pending = checkup::migrations(&json!({"pending_count": 1, "pending_migrations": ["20250101_a"]}));
+    let pending = checkup::migrations(&json!({"pending_count": 3, "pending_migrations": [
+        {"version": "20250101", "name": "a", "file": "db/migrate/20250101_a.rb"}, {"version": "20250102", "name": "b"}
+    ]}));
     assert_eq!(
         (pending.state, pending.told.as_str()),
-        (State::Failed, "1 pending: 20250101_a")
+        (
+            State::Failed,
+            "3 pending: db/migrate/20250101_a.rb, 20250102 b, and 1 more"
+        )
     );
 }
 

@@ -224,6 +224,22 @@ fn only_a_passed_run_ends_with_status_0_and_no_outcome_with_that_of_an_error() {
 fn what_is_wrong_with_the_command_line_is_an_error_like_all_others() {
     let table = [
         (&["staus"][..], "there is no command `staus`", "did you mean `status`?"),
+        (&["rnu"], "there is no command `rnu`", "did you mean `run`?"),
+        (
+            &["spec/models/x_spec.rb"],
+            "there is no command `spec/models/x_spec.rb`",
+            "`coatepec run spec/models/x_spec.rb` runs it",
+        ),
+        (
+            &["run", "--seed", "x"],
+            "`--seed <N>` must be a whole number, and is `x`",
+            "`coatepec run --help` tells what there is",
+        ),
+        (
+            &["run", "--seed", "4294967296"],
+            "`--seed <N>` must be between 0 and 4294967295, and is `4294967296`",
+            "the nearest that is allowed is 4294967295",
+        ),
         (
             &["mcp"],
             "there is no command `mcp`",

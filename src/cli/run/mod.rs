@@ -25,8 +25,8 @@ use told::Told;
 /// Run tests in the warm process
 ///
 /// Exit codes: 0 passed; 1 something failed; 2 the call was wrong; 3 nothing was tested; 4 the run did not come to its end
-/// (timed out, crashed, …); 5 the app or the tests could not be loaded; 70 something of Coatepec broke; 75 busy, try
-/// again; 130 stopped by Ctrl-C. A run is one framework's: where there are tests of both, one runs after the other,
+/// (timed out, crashed, …); 5 the app or the tests could not be loaded; 70 something of Coatepec broke; 74 the
+/// result could not be written; 75 busy, try again; 130 stopped by Ctrl-C (between two runs of --watch: the code of the last). A run is one framework's: where there are tests of both, one runs after the other,
 /// --json tells an object per line, and the highest code counts, but for a 3 of one of them.
 #[derive(Debug, clap::Args)]
 pub(super) struct Run {
@@ -133,21 +133,21 @@ fn check(file: &Path) -> std::io::Result<()> {
     }
 }
 
-fn unwritable(file: &Path, error: std::io::Error) -> Error {
-    Error::new(Kind::InvalidArguments, format!("failed to write `{}`", file.display())).source(error)
+fn unwritable(kind: Kind, file: &Path, error: std::io::Error) -> Error {
+    Error::new(kind, format!("failed to write `{}`", file.display())).source(error)
 }
 
 impl Job<'_> {
     /// One run after the other.
     async fn each(&self, parts: &[Vec<String>]) -> Result<u8> {
         if let Some(file) = &self.arguments.junit {
-            check(file).map_err(|error| unwritable(file, error))?;
+            check(file).map_err(|error| unwritable(Kind::InvalidArguments, file, error))?;
         }
         let mut reports = Vec::new();
         let done = self.all(parts, &mut reports).await;
         // Also if a later one could not be had.
         if let Some(file) = self.arguments.junit.as_ref().filter(|_| !reports.is_empty()) {
-            std::fs::write(file, junit::junit(&reports)).map_err(|error| unwritable(file, error))?;
+            std::fs::write(file, junit::junit(&reports)).map_err(|error| unwritable(Kind::Unwritten, file, error))?;
         }
         done.map(|()| exit::exit_code_of_all(reports.iter().map(|report| report.outcome)))
     }
