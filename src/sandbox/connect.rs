@@ -43,7 +43,7 @@ pub(super) fn reach() -> Reach {
         return Reach::Nothing;
     }
     let (ours, byte) = (std::process::id(), [0_u8]);
-    let reads = read(ours, byte.as_ptr().addr() as u64, 1).is_some();
+    let reads = read(ours, byte.as_ptr().addr() as u64, 1).is_ok();
     match (reads, take_descriptor(ours, 0)) {
         (false, _) => Reach::Nothing,
         (true, Err(Errno::EPERM | Errno::ENOSYS)) => Reach::Memory,
@@ -59,9 +59,16 @@ fn may_trace() -> bool {
     scope < 2 || (scope == 2 && nix::unistd::geteuid().is_root())
 }
 
-/// What lies in the memory of a process; none if it can't be read.
-pub(super) fn read(pid: u32, at: u64, length: u64) -> Option<Vec<u8>> {
-    let length = usize::try_from(length).unwrap_or(0).min(LONGEST_ADDRESS);
+/// An address in the memory of a process.
+///
+/// # Errors
+/// As the kernel's own, if it is no address there; or that we can't look.
+pub(super) fn read(pid: u32, at: u64, length: u64) -> Result<Vec<u8>, Errno> {
+    // The kernel looks at the lower half of it only.
+    let length = usize::try_from((length as u32).cast_signed()).unwrap_or(usize::MAX);
+    if length > LONGEST_ADDRESS {
+        return Err(Errno::EINVAL);
+    }
     let mut bytes = vec![0; length];
     let base = usize::try_from(at).unwrap_or(0);
     let remote = [RemoteIoVec { base, len: length }];
@@ -70,8 +77,8 @@ pub(super) fn read(pid: u32, at: u64, length: u64) -> Option<Vec<u8>> {
         &mut [io::IoSliceMut::new(&mut bytes)],
         &remote,
     );
-    bytes.truncate(read.ok()?);
-    Some(bytes)
+    bytes.truncate(read?);
+    Ok(bytes)
 }
 
 /// A copy of a descriptor that a thread of another process has.

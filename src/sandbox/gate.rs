@@ -28,7 +28,7 @@ use seccompiler::BpfProgram;
 use super::act::{Act, Kind};
 use super::connect::{self, Door, Reach, read};
 use super::enforcement::{Name, Part};
-use super::network::{Request, Verdict, judge};
+use super::network::{Request, Verdict, Wanted, judge};
 use super::policy::{Policy, Sockets, Syscalls};
 use super::{bpf, syscalls};
 use crate::config::sandbox::Network;
@@ -112,7 +112,10 @@ fn listen(syscalls: Option<Syscalls>, about: About) -> Result<Option<OwnedFd>, S
         .transpose()
         .map_err(|error| error.to_string())?;
     let about_others = match about {
-        About { network: true, .. } => Some(bpf::asking_about_the_network()),
+        About { network: true, .. } => {
+            let groups = syscalls::asking_about_groups().map_err(|error| error.to_string())?;
+            Some(bpf::both(groups, bpf::asking_about_the_network()))
+        }
         About { connections: true, .. } => Some(bpf::asking_about_connections()),
         _ => None,
     };
@@ -293,6 +296,7 @@ impl Desk {
         match i64::from(asked.data.nr) {
             libc::SYS_socket => judge(self.network, Request::Socket(int(first), int(second), int(third))),
             libc::SYS_connect => judge(self.network, Request::Reach(&address(second, third))),
+            libc::SYS_setsockopt => Verdict::Refuse(Errno::EACCES, Wanted::Group),
             libc::SYS_sendto => judge(self.network, Request::Reach(&address(fifth, sixth))),
             _ => Verdict::Go,
         }
@@ -333,16 +337,19 @@ impl Desk {
         };
         let [number, at, length, ..] = asked.data.args;
         // Who can't be looked at might ask for anything.
-        let address = read(asked.pid, at, length).ok_or_else(|| self.unseen())?;
+        let unless_seen = |errno| match errno {
+            Errno::EPERM => self.unseen(),
+            errno => errno,
+        };
         let socket = match reach {
-            Reach::Sockets => Some(
-                connect::take_descriptor(asked.pid, int(number)).map_err(|errno| match errno {
-                    Errno::EPERM => self.unseen(),
-                    errno => errno,
-                })?,
-            ),
+            Reach::Sockets => Some(connect::take_descriptor(asked.pid, int(number)).map_err(unless_seen)?),
             Reach::Memory | Reach::Nothing => None,
         };
+        // In the order of the kernel, whose words these are.
+        if socket.as_ref().is_some_and(|socket| !is_socket(socket)) {
+            return Err(Errno::ENOTSOCK);
+        }
+        let address = read(asked.pid, at, length).map_err(unless_seen)?;
         // Whoever had this number when we looked is who asks.
         if !self.still_asks(asked) {
             return Err(Errno::EINTR);
@@ -505,9 +512,13 @@ struct Connection {
 fn is_of_no_use(asked: &libc::seccomp_notif) -> bool {
     match i64::from(asked.data.nr) {
         libc::SYS_socket => !syscalls::FAMILIES.contains(&int(asked.data.args[0])),
-        libc::SYS_connect | libc::SYS_sendto => false,
+        libc::SYS_connect | libc::SYS_sendto | libc::SYS_setsockopt => false,
         _ => true,
     }
+}
+
+fn is_socket(file: &OwnedFd) -> bool {
+    fstat(file).is_ok_and(|file| file.st_mode & libc::S_IFMT == libc::S_IFSOCK)
 }
 
 /// The kernel looks at the lower half of such an argument only.

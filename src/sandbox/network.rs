@@ -34,6 +34,10 @@ pub enum Wanted {
     Address(SocketAddr),
     /// A socket that is none for TCP or UDP: what it sends can't be judged.
     Kind(libc::c_int),
+    /// One that makes its packets itself.
+    Raw,
+    /// To get, and be told to routers as who gets, what is sent to a group.
+    Group,
     /// A socket for neither the internet nor this machine.
     Family(libc::c_int),
     /// Any socket for addresses.
@@ -63,7 +67,7 @@ fn socket(network: Network, family: libc::c_int, kind: libc::c_int, protocol: li
     match (network, kind, protocol) {
         (Network::None, _, _) => Verdict::Refuse(Errno::EAFNOSUPPORT, Wanted::Internet),
         (_, libc::SOCK_STREAM, 0 | libc::IPPROTO_TCP) | (_, libc::SOCK_DGRAM, 0 | libc::IPPROTO_UDP) => Verdict::Bound,
-        (_, libc::SOCK_RAW, _) => Verdict::Refuse(Errno::EPERM, Wanted::Kind(protocol)),
+        (_, libc::SOCK_RAW, _) => Verdict::Refuse(Errno::EPERM, Wanted::Raw),
         (_, _, _) => Verdict::Refuse(Errno::EPROTONOSUPPORT, Wanted::Kind(protocol)),
     }
 }
@@ -104,6 +108,8 @@ impl fmt::Display for Wanted {
         match self {
             Wanted::Address(address) => address.fmt(f),
             Wanted::Kind(protocol) => write!(f, "a socket of protocol {protocol}"),
+            Wanted::Raw => f.write_str("a raw socket"),
+            Wanted::Group => f.write_str("a multicast group"),
             Wanted::Family(family) => write!(f, "a socket of family {family}"),
             Wanted::Internet => f.write_str("an internet socket"),
         }

@@ -94,6 +94,19 @@ const ABSENT: &[libc::c_long] = &[
 /// Families of sockets: the others lead into parts of the kernel that are seldom looked at, or out of a virtual machine.
 pub(super) const FAMILIES: [libc::c_int; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
+/// Options of sockets that join a group, with their level.
+const JOINING: [(libc::c_int, libc::c_int); 7] = [
+    (libc::IPPROTO_IP, libc::IP_ADD_MEMBERSHIP),
+    (libc::IPPROTO_IP, libc::IP_ADD_SOURCE_MEMBERSHIP),
+    (libc::IPPROTO_IP, MCAST_JOIN_GROUP),
+    (libc::IPPROTO_IP, MCAST_JOIN_SOURCE_GROUP),
+    (libc::IPPROTO_IPV6, libc::IPV6_ADD_MEMBERSHIP),
+    (libc::IPPROTO_IPV6, MCAST_JOIN_GROUP),
+    (libc::IPPROTO_IPV6, MCAST_JOIN_SOURCE_GROUP),
+];
+const MCAST_JOIN_GROUP: libc::c_int = 42;
+const MCAST_JOIN_SOURCE_GROUP: libc::c_int = 46;
+
 /// What puts words into the mouth of whoever has a terminal.
 const TERMINAL_INPUT: [u64; 2] = [libc::TIOCSTI, libc::TIOCLINUX];
 
@@ -137,6 +150,18 @@ fn filters(syscalls: Syscalls, asks: bool) -> Result<Vec<BpfProgram>, BackendErr
 pub(super) fn asking(syscalls: Syscalls) -> Result<BpfProgram, BackendError> {
     let rules = refused(syscalls)?.into_iter().chain(families()?).collect();
     Ok(bpf::asking(program(rules, libc::EPERM)?))
+}
+
+/// Asks about each group that a socket is to join: of that the kernel tells routers, whatever device the socket is bound to.
+pub(super) fn asking_about_groups() -> Result<BpfProgram, BackendError> {
+    let join = |(level, name): &(libc::c_int, libc::c_int)| {
+        let equal =
+            |argument, value: &libc::c_int| compare(argument, SeccompCmpOp::Eq, u64::from(value.cast_unsigned()));
+        SeccompRule::new(vec![equal(1, level)?, equal(2, name)?])
+    };
+    let rules = JOINING.iter().map(join).collect::<Result<_, _>>()?;
+    let rules = BTreeMap::from([(libc::SYS_setsockopt, rules)]);
+    Ok(bpf::asking(program(rules, libc::EACCES)?))
 }
 
 fn refused(syscalls: Syscalls) -> Result<Rules, BackendError> {

@@ -592,7 +592,7 @@ mod of_the_network {
         let refused = |kind, protocol| socket(Network::Loopback, libc::AF_INET, kind, protocol);
         assert_eq!(
             refused(libc::SOCK_RAW, 1),
-            Verdict::Refuse(Errno::EPERM, Wanted::Kind(1))
+            Verdict::Refuse(Errno::EPERM, Wanted::Raw)
         );
         assert_eq!(
             refused(libc::SOCK_STREAM, 262),

@@ -43,7 +43,7 @@ pub(super) const REFUSED_TO_ROOT: &[&str] = &[
     "connects_as_who_keeps_it",
 ];
 
-pub(super) const DONE: &[&str] = &["asks_for_its_pid", "forks"];
+pub(super) const DONE: &[&str] = &["asks_for_its_pid", "forks", "is_told_what_is_wrong_with_an_address"];
 
 const VICTIM: &str = "WALL_VICTIM";
 const AGENT: &str = "WALL_AGENT";
@@ -95,6 +95,7 @@ fn outcome(result: Result<c_long, Errno>) -> String {
 fn acts(victim: i32) -> Vec<(&'static str, Result<c_long, Errno>)> {
     vec![
         ("asks_for_its_pid", call(libc::SYS_getpid, [0; 6])),
+        ("is_told_what_is_wrong_with_an_address", connects_to_no_address()),
         ("traces", traces(victim)),
         ("reads_memory", memory(libc::SYS_process_vm_readv, victim)),
         ("writes_memory", memory(libc::SYS_process_vm_writev, victim)),
@@ -154,6 +155,31 @@ fn traces(pid: i32) -> Result<c_long, Errno> {
         libc::SYS_ptrace,
         [c_ulong::from(libc::PTRACE_SEIZE), word(pid), 0, 0, 0, 0],
     )
+}
+
+/// Each time it is something else that is wrong, as the kernel itself would tell.
+fn connects_to_no_address() -> Result<c_long, Errno> {
+    let socket = call(
+        libc::SYS_socket,
+        [word(libc::AF_UNIX), word(libc::SOCK_STREAM), 0, 0, 0, 0],
+    )?;
+    let address = [0_u8; 256];
+    let there = address.as_ptr().addr() as c_ulong;
+    let table = [
+        ([word(socket), 0, 16], Errno::EFAULT),
+        ([word(socket), there, 256], Errno::EINVAL),
+        ([word(socket), there, word(-1)], Errno::EINVAL),
+        ([word(0), there, 16], Errno::ENOTSOCK),
+        ([word(-1), there, 16], Errno::EBADF),
+    ];
+    for ([socket, address, length], expected) in table {
+        match call(libc::SYS_connect, [socket, address, length, 0, 0, 0]) {
+            Err(errno) if errno == expected => {}
+            Err(errno) => return Err(errno),
+            Ok(_) => return Err(Errno::EPROTO),
+        }
+    }
+    Ok(0)
 }
 
 /// To what it has: by less of it, whoever is another's could be ended.

@@ -20,6 +20,8 @@ const OUTWARD: &[&str] = &[
     "sends_a_datagram_by_a_mapped_address",
     "connects_for_datagrams",
     "asks_a_resolver",
+    "joins_a_group",
+    "joins_a_group_of_a_source",
 ];
 
 /// What only root may do where all is allowed.

@@ -26,6 +26,14 @@ RSpec.describe "A spec that talks" do
     "sends_a_datagram_by_a_mapped_address" => -> { udp.call(Socket::AF_INET6).send("x", 0, "::ffff:#{outside}", port) },
     "connects_for_datagrams" => -> { udp.call.connect(outside, port) },
     "asks_a_resolver" => -> { udp.call.connect(outside, 53) },
+    "joins_a_group" => lambda {
+      group = [239, 1, 2, 3, *outside.split(".").map(&:to_i)].pack("C8")
+      udp.call.setsockopt(Socket::IPPROTO_IP, Socket::IP_ADD_MEMBERSHIP, group)
+    },
+    "joins_a_group_of_a_source" => lambda {
+      group = [239, 1, 2, 3, *outside.split(".").map(&:to_i), 203, 0, 113, 1].pack("C12")
+      udp.call.setsockopt(Socket::IPPROTO_IP, Socket::IP_ADD_SOURCE_MEMBERSHIP, group)
+    },
     "makes_a_raw_socket" => -> { Socket.new(:INET, :RAW, Socket::IPPROTO_ICMP) },
     "leaves_the_device" => lambda {
       Socket.new(:INET, :STREAM).setsockopt(Socket::SOL_SOCKET, Socket::SO_BINDTODEVICE, "\0")
