@@ -149,7 +149,7 @@ fn how(report: &Report) -> String {
         (_, None) => "fresh process".to_owned(),
     });
     let seed = report.seed.map(|seed| format!("seed {seed}"));
-    let trigger = report.trigger.as_deref().map(harmless);
+    let trigger = report.trigger.as_deref().map(harmless_line);
     let parts: Vec<String> = mode
         .into_iter()
         .chain(trigger)
