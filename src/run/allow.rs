@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::blocked::Refused;
+use crate::config::sandbox::{Mode, Network, Sandbox};
 use crate::sandbox::Kind;
 
 /// Places that a hint names of each sort.
@@ -14,12 +15,21 @@ const PLACES: usize = 3;
 pub enum Remedy {
     /// To name this place, the file or what it is to lie in.
     Name(PathBuf),
+    /// To name this file, or, if it is to be deleted, renamed or linked, its directory.
+    NameFile(PathBuf),
     /// To make this first, and to name it: what is not there can't be granted.
     Make(PathBuf),
     /// To boot anew: it came after the boot, and would be granted now.
     Restart,
     /// To take it out of `deny`.
     Undeny(PathBuf),
+    /// The same, if it was to be written. It lies directly in what can't be granted as a whole, so that it can't be deleted,
+    /// renamed or linked.
+    RestartOrMove,
+    /// To use another directory: this one is all of the app, of the home or of the machine, or what is protected there.
+    Elsewhere,
+    /// None: the setting would be refused.
+    Floor,
     /// To have no sandbox.
     Off,
 }
@@ -33,25 +43,45 @@ struct Wishes {
     make: Vec<PathBuf>,
     undeny: Vec<PathBuf>,
     restart: bool,
+    /// Something may have been meant that takes the directory of a file.
+    entries: bool,
+    elsewhere: bool,
+    floor: bool,
 }
 
 /// The hint for a run to which this was refused. `remedy` knows the disk and the settings.
-pub fn hint(refused: &[Refused], remedy: impl Fn(Kind, &Path) -> Remedy) -> Option<String> {
+/// `at_least` is what the settings may not go below.
+pub fn hint(refused: &[Refused], at_least: Mode, remedy: impl Fn(Kind, &Path) -> Remedy) -> Option<String> {
     let mut wishes = Wishes::default();
     for refused in refused {
         wishes.take(refused.kind, &refused.what, &remedy);
     }
-    let parts = [wishes.settings(), wishes.without(), wishes.to_make(), wishes.anew()];
+    wishes.keep_to(at_least);
+    let parts = [
+        wishes.settings(),
+        wishes.without(),
+        wishes.to_make(),
+        wishes.anew(),
+        wishes.in_another(),
+        wishes.kept(at_least),
+    ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| format!("where tests are meant to do what `refused` lists: {}", parts.join("; ")))
 }
 
 /// The hint for a run that did not pass and names a variable which was kept from it.
-pub fn variables<'a>(held_back: &[String], texts: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+pub fn variables<'a>(
+    held_back: &[String],
+    at_least: Mode,
+    texts: impl Iterator<Item = &'a str> + Clone,
+) -> Option<String> {
     let missed = |name: &&String| texts.clone().any(|text| text.contains(name.as_str()));
     let missed: Vec<&str> = held_back.iter().filter(missed).map(String::as_str).collect();
     (!missed.is_empty()).then(|| {
         let names = missed.join(", ");
+        if at_least > Mode::Off {
+            return format!("the sandbox keeps {names} from the app, by the name, and {}", floor(at_least));
+        }
         format!(
             "the sandbox keeps {names} from the app, by the name; `sandbox: {{env: {{keep: [{names}]}}}}` in .coatepec.yml \
              lets the app have it"
@@ -71,8 +101,8 @@ impl Wishes {
         match kind {
             Kind::Syscall => self.off = true,
             // To a socket that lies somewhere, `write` opens the way.
-            Kind::Network if path.is_absolute() => add(&mut self.write, path),
-            Kind::Network if what.parse::<SocketAddr>().is_ok() || IN_THE_NETWORK.contains(&what) => {
+            Kind::Network if path.is_absolute() => self.take_file(kind, remedy(kind, path)),
+            Kind::Network if what.parse::<SocketAddr>().is_ok() || is_in_the_network(what) => {
                 self.network = true;
             }
             Kind::Network => self.off = true,
@@ -87,14 +117,34 @@ impl Wishes {
         };
         match remedy {
             Remedy::Name(place) => add(places, &place),
+            Remedy::NameFile(place) => {
+                add(places, &place);
+                self.entries = true;
+            }
             Remedy::Make(place) => {
                 add(places, &place);
                 add(&mut self.make, &place);
             }
             Remedy::Restart => self.restart = true,
+            Remedy::RestartOrMove => (self.restart, self.elsewhere) = (true, true),
+            Remedy::Elsewhere => self.elsewhere = true,
+            Remedy::Floor => self.floor = true,
             Remedy::Off => self.off = true,
             Remedy::Undeny(place) => add(&mut self.undeny, &place),
         }
+    }
+
+    /// What would be refused is no advice.
+    fn keep_to(&mut self, at_least: Mode) {
+        let by_itself = Sandbox {
+            mode: at_least,
+            ..Sandbox::default()
+        };
+        let network = self.network && by_itself.network() > Network::Allow;
+        let off = self.off && at_least > Mode::Off;
+        self.floor |= network || off;
+        self.network &= !network;
+        self.off &= !off;
     }
 
     fn settings(&self) -> Option<String> {
@@ -103,13 +153,41 @@ impl Wishes {
         let network = self.network.then(|| "network: allow".to_owned());
         let keys = [places("write", &self.write), places("read", &self.read), network];
         let keys: Vec<String> = keys.into_iter().flatten().collect();
-        let named =
-            (!keys.is_empty()).then(|| format!("`sandbox: {{{}}}` in .coatepec.yml allows it", keys.join(", ")));
+        let named = (!keys.is_empty()).then(|| {
+            format!(
+                "`sandbox: {{{}}}` in .coatepec.yml allows it{}",
+                keys.join(", "),
+                self.more()
+            )
+        });
         let undeny = (!self.undeny.is_empty()).then(|| format!("`sandbox.deny` has {}", list(&self.undeny)));
         match (named, undeny) {
             (Some(named), Some(undeny)) => Some(format!("{named}; {undeny}")),
             (named, undeny) => named.or(undeny),
         }
+    }
+
+    /// What it was that a file was wanted for is not known.
+    fn more(&self) -> &'static str {
+        match (self.entries, self.read.is_empty()) {
+            (true, true) => " (to delete, rename or link a file, name its directory)",
+            (true, false) => {
+                " (to delete, rename or link a file, name its directory; to write what `read` has, name it in `write` instead)"
+            }
+            (false, false) => " (to write what `read` has, name it in `write` instead)",
+            (false, true) => "",
+        }
+    }
+
+    /// Wherever that lies.
+    fn in_another(&self) -> Option<String> {
+        let another = "no setting should open all of the app, of the home or of what is protected: what is to be made, deleted, \
+                       renamed or linked directly in these belongs in a directory of its own";
+        self.elsewhere.then(|| another.to_owned())
+    }
+
+    fn kept(&self, at_least: Mode) -> Option<String> {
+        self.floor.then(|| floor(at_least))
     }
 
     fn without(&self) -> Option<String> {
@@ -129,7 +207,13 @@ impl Wishes {
 }
 
 /// What the network says of what an open one would allow, besides addresses.
-const IN_THE_NETWORK: [&str; 1] = ["an internet socket"];
+fn is_in_the_network(what: &str) -> bool {
+    ["an internet socket", "a multicast group"].contains(&what) || what.starts_with("a socket of protocol ")
+}
+
+fn floor(at_least: Mode) -> String {
+    format!("this server was started with `--sandbox-at-least {at_least}`, so that .coatepec.yml can't allow all of it")
+}
 
 /// Each once.
 fn add(places: &mut Vec<PathBuf>, path: &Path) {

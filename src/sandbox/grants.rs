@@ -1,5 +1,6 @@
 //! From grants with exceptions to the paths that the kernel takes, which have none.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
@@ -9,12 +10,17 @@ use super::act::Kind;
 use super::policy::{Files, Grant};
 use crate::config::glob::matches;
 
+/// Of a file or a directory: the number of its disk, and its own there.
+pub type Identity = (u64, u64);
+
 /// What this needs to know of a disk.
 pub trait Tree {
     /// The names in a directory that are no symbolic links; none if it can't be read.
     fn names(&self, dir: &Path) -> Vec<PathBuf>;
     /// The path without symbolic links, if it exists.
     fn real(&self, path: &Path) -> Option<PathBuf>;
+    /// What tells it from another one of its name.
+    fn identity(&self, path: &Path) -> Option<Identity>;
 }
 
 /// The paths to grant, each with all that is beneath it.
@@ -36,8 +42,21 @@ pub fn paths(grants: &[Grant], tree: &impl Tree) -> Vec<PathBuf> {
 /// What a policy came to when it was put in place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Granted {
-    write: Vec<PathBuf>,
-    read: Vec<PathBuf>,
+    write: Vec<Held>,
+    read: Vec<Held>,
+}
+
+/// A place as it was then: the kernel grants that one, and no other that comes to have its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Held {
+    path: PathBuf,
+    identity: Option<Identity>,
+}
+
+impl Held {
+    fn covers(&self, path: &Path, tree: &impl Tree) -> bool {
+        path.starts_with(&self.path) && tree.identity(&self.path) == self.identity
+    }
 }
 
 impl Granted {
@@ -45,7 +64,13 @@ impl Granted {
         // The kernel is told of what is there only.
         let there = |grants: &[Grant]| {
             let paths = paths(grants, tree).into_iter();
-            paths.filter(|path| tree.real(path).is_some()).collect()
+            let there = paths.filter(|path| tree.real(path).is_some());
+            there
+                .map(|path| Held {
+                    identity: tree.identity(&path),
+                    path,
+                })
+                .collect()
         };
         Granted {
             write: there(&files.write),
@@ -55,9 +80,16 @@ impl Granted {
 
     /// What it was that this forbids, of a file that could not be had although its permissions allow it; none if this has
     /// nothing against it. Of an open file it is not known what it was opened for: where neither is allowed, reading counts.
-    pub fn forbids(&self, file: &RefusedFile) -> Option<Kind> {
-        let (written, read) = (within(&self.write, &file.path), within(&self.read, &file.path));
+    pub fn forbids(&self, file: &RefusedFile, tree: &impl Tree) -> Option<Kind> {
+        let written = self.allows(Kind::Write, &file.path, tree);
+        let read = within(&self.read, &file.path, tree) && !is_of_a_process(&file.path);
         match file {
+            // Its directory is not granted, so that it can't be deleted, renamed or linked.
+            RefusedFile {
+                readable: false,
+                writable: true,
+                ..
+            } if self.is_a_place(&file.path) => Some(Kind::Write),
             _ if written => None,
             RefusedFile { readable: true, .. } if !read => Some(Kind::Read),
             RefusedFile { writable: true, .. } => Some(Kind::Write),
@@ -66,13 +98,32 @@ impl Granted {
     }
 
     /// Whether a file may be had in this way.
-    pub fn allows(&self, kind: Kind, path: &Path) -> bool {
-        within(&self.write, path) || (kind == Kind::Read && within(&self.read, path))
+    pub fn allows(&self, kind: Kind, path: &Path, tree: &impl Tree) -> bool {
+        within(&self.write, path, tree) || (kind == Kind::Read && within(&self.read, path, tree))
+    }
+
+    /// Whether it may be written, and what it lies in may not.
+    pub fn is_a_place(&self, path: &Path) -> bool {
+        let mut around = self
+            .write
+            .iter()
+            .filter(|place| path.starts_with(&place.path))
+            .peekable();
+        around.peek().is_some() && around.all(|place| place.path == path)
     }
 }
 
-fn within(places: &[PathBuf], path: &Path) -> bool {
-    places.iter().any(|place| path.starts_with(place))
+fn within(places: &[Held], path: &Path, tree: &impl Tree) -> bool {
+    places.iter().any(|place| place.covers(path, tree))
+}
+
+/// What the kernel has of a process: where that is outside, it refuses it, whatever places are granted.
+pub fn is_of_a_process(path: &Path) -> bool {
+    let name = path
+        .strip_prefix("/proc")
+        .ok()
+        .and_then(|below| below.components().next());
+    name.is_some_and(|name| name.as_os_str().as_encoded_bytes().iter().all(u8::is_ascii_digit))
 }
 
 /// A file that could not be had.
@@ -132,7 +183,7 @@ pub fn is_there(path: &Path, tree: &impl Tree) -> bool {
 }
 
 /// What a path with `*` and `?` stands for: as it is written, and where that leads to.
-fn named(path: &Path, tree: &impl Tree) -> Vec<PathBuf> {
+pub(super) fn named(path: &Path, tree: &impl Tree) -> Vec<PathBuf> {
     let start = vec![PathBuf::new()];
     let written = path.components().fold(start, |dirs, name| {
         let name = Path::new(name.as_os_str());
@@ -164,5 +215,9 @@ impl Tree for Disk {
 
     fn real(&self, path: &Path) -> Option<PathBuf> {
         path.canonicalize().ok()
+    }
+
+    fn identity(&self, path: &Path) -> Option<Identity> {
+        path.symlink_metadata().ok().map(|file| (file.dev(), file.ino()))
     }
 }

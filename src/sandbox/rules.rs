@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::DirEntryExt;
 use std::path::{Path, PathBuf};
 
-use super::grants::{self, Tree};
+use super::grants::{self, Disk, Tree};
 use super::policy::{Files, Grant, Limits, Policy, Sockets, Syscalls};
 use super::sockets;
 use crate::config::sandbox::{Mode, Sandbox};
@@ -246,7 +246,10 @@ impl Place {
             self.own_directories(sandbox.mode)
         };
         let named = |places: &[String], written: bool| {
-            let there = self.resolve_all(places).into_iter().filter(|path| path.exists());
+            let places = self.resolve_all(places).into_iter();
+            let there = places
+                .flat_map(|path| grants::named(&path, &Disk))
+                .filter(|path| path.exists());
             there
                 .map(move |path| Grantable {
                     path,
@@ -393,8 +396,10 @@ fn in_truth(grants: Vec<Grant>, place: &Place) -> Vec<Grant> {
 /// What programs need to write to that is nobody's file, and caches.
 fn machinery(place: &Place) -> Vec<PathBuf> {
     let devices = DEVICES.iter().map(|name| Path::new("/dev").join(name));
-    // Of the files in /proc that matter beyond a process, only root may write to any. A browser writes to those of its own.
-    let proc = (!place.superuser).then(|| PathBuf::from("/proc"));
+    // A browser writes to files of its own processes. Of those that matter to the machine, only root may write to any; those of
+    // the user's other processes lie open with them.
+    let written = !place.superuser && drives_a_browser(&place.lock_file);
+    let proc = written.then(|| PathBuf::from("/proc"));
     devices.chain(proc).chain(place.below_home(&CACHES)).collect()
 }
 
@@ -416,6 +421,21 @@ fn read(sandbox: &Sandbox, place: &Place, deny: &[PathBuf]) -> Vec<Grant> {
     let back: Vec<Grant> = back.collect();
     let wanted = in_truth(all_but(place.resolve_all(&sandbox.read), deny), place);
     [everything, back, all_but(vec![place.root.clone()], deny), wanted].concat()
+}
+
+impl Place {
+    /// What is more than a hint may open: the app, the home and the machine, what is protected or secret there, and what holds
+    /// any of these.
+    pub fn is_too_much(&self, dir: &Path) -> bool {
+        let protected = PROTECTED.iter().map(|name| self.root.join(name));
+        let secret = self.below_home(&SECRETS);
+        let mut kept = [self.root.clone()]
+            .into_iter()
+            .chain(self.home.clone())
+            .chain(protected)
+            .chain(secret);
+        dir.parent().is_none() || kept.any(|kept| kept.starts_with(dir))
+    }
 }
 
 /// What a mode lets nobody read.

@@ -130,6 +130,7 @@ impl Sockets {
             allow: named.chain(own).chain(shown).chain(paths(&OF_DEVELOPMENT)).collect(),
             refuse: [
                 paths(&SERVICES),
+                among_temporary_files(&place.temporary),
                 place.below_home(&SERVICES_AT_HOME),
                 secrets,
                 place.sockets.clone(),
@@ -178,6 +179,12 @@ fn socket_in(value: &str) -> Option<PathBuf> {
     let path = path.strip_prefix("path=").unwrap_or(path);
     let path = path.strip_prefix("//").unwrap_or(path);
     Some(PathBuf::from(path)).filter(|path| path.is_absolute() && path.parent().is_some())
+}
+
+/// What lies in `/tmp` unless TMPDIR names another place.
+fn among_temporary_files(temporary: &Path) -> Vec<PathBuf> {
+    let names = SERVICES.iter().filter_map(|path| path.strip_prefix("/tmp/"));
+    names.map(|name| temporary.join(name)).collect()
 }
 
 fn paths(all: &[&str]) -> Vec<PathBuf> {

@@ -14,6 +14,7 @@ use crate::run::output::{Capture, Captured};
 use crate::run::paths::selector;
 use crate::run::report::{CrashedFork, Facts, Leftover, Mode, SkippedPath, Timing};
 use crate::run::{RunId, advice, allow};
+use crate::sandbox::rules::Place;
 use crate::worker::Broken;
 use crate::worker::protocol::{Failure, Identity, KnownAs};
 
@@ -69,6 +70,7 @@ pub(super) fn facts(id: RunId, call: &Checked, attempt: Attempt) -> Facts {
         sandbox: None,
         refused: Refusals::default(),
         held_back: call.setup.held_back(),
+        sandbox_at_least: call.setup.sandbox_at_least,
         stood_for: call.stood_for.selectors.clone(),
         also_failed: call.stood_for.left_out.clone(),
         ahead: 0,
@@ -126,8 +128,9 @@ fn of_refusals(call: &Checked, refused: &Refusals) -> Option<String> {
     if refused.listed.is_empty() {
         return None;
     }
-    let remedies = Remedies::at(call.root(), &call.setup.config.sandbox);
-    allow::hint(&refused.listed, |kind, path| remedies.of(kind, path))
+    let at_least = call.setup.sandbox_at_least;
+    let remedies = Remedies::new(Place::here(call.root()), &call.setup.config.sandbox, at_least);
+    allow::hint(&refused.listed, at_least, |kind, path| remedies.of(kind, path))
 }
 
 fn problem_facts(base: Facts, problem: Problem) -> Facts {

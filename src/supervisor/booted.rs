@@ -16,6 +16,7 @@ use crate::project::Framework;
 use crate::project::changes::{self, Change, Snapshot};
 use crate::project::since::Moment;
 use crate::sandbox::Kind;
+use crate::sandbox::grants::Disk;
 use crate::sandbox::rules::Grantable;
 use crate::worker::app::{self, App};
 use crate::worker::freshness::{Effect, Watch};
@@ -166,7 +167,7 @@ impl Booted {
         let granted = self.worker.kept().granted();
         let has = |place: &Grantable| {
             let kind = if place.written { Kind::Write } else { Kind::Read };
-            place.inode == 0 && granted.is_some_and(|granted| granted.allows(kind, &place.path))
+            place.inode == 0 && granted.is_some_and(|granted| granted.allows(kind, &place.path, &Disk))
         };
         let mut new = now.difference(&self.grantable).filter(|place| !has(place));
         new.next().map(|place| place.path.clone())

@@ -30,7 +30,7 @@ use crate::run::outcome::{End, Stop};
 use crate::run::output::Captured;
 use crate::run::said;
 use crate::run::state::{Action, Event, State};
-use crate::sandbox::grants::RefusedFile;
+use crate::sandbox::grants::{Disk, RefusedFile};
 use crate::sandbox::{Act, Enforcement};
 use crate::worker::launch::Plan;
 use crate::worker::protocol::{Record, RunEvent, RunRequest};
@@ -498,7 +498,7 @@ impl Watched {
         let example = self.log.unfinished().last().map(|example| example.id.as_str());
         self.refused.unlisted += more;
         for file in files {
-            if let Some(kind) = granted.forbids(file) {
+            if let Some(kind) = granted.forbids(file, &Disk) {
                 let act = Act::new(kind, file.path.to_string_lossy());
                 self.refused.note(act, file.count, example);
             }
@@ -516,7 +516,7 @@ impl Watched {
                 continue;
             };
             let what = file.path.to_string_lossy();
-            if let Some(kind) = granted.forbids(&file)
+            if let Some(kind) = granted.forbids(&file, &Disk)
                 && !self.refused.has(kind, &what)
             {
                 self.refused.note(Act::new(kind, what), 1, None);

@@ -24,7 +24,7 @@ pub mod neighbours;
 pub mod queue;
 mod readers;
 mod reading;
-mod remedies;
+pub mod remedies;
 pub mod results;
 pub mod rewrites;
 pub mod runs;

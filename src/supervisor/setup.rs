@@ -55,6 +55,8 @@ pub struct Setup {
     pub project: Project,
     pub config: Config,
     pub framework: Framework,
+    /// What the settings may not go below.
+    pub sandbox_at_least: Mode,
 }
 
 impl Setup {
@@ -69,6 +71,7 @@ impl Setup {
             framework: Framework::of_project(&project.root),
             project,
             config,
+            sandbox_at_least: site.sandbox_at_least,
         })
     }
 

@@ -37,6 +37,7 @@ mod reading_budget;
 mod reading_page;
 mod relay;
 mod reliability;
+mod remedies;
 mod report;
 mod report_budget;
 mod rewrites;

@@ -46,6 +46,7 @@ pub(crate) fn facts(log: RunLog) -> Facts {
         refused: Refusals::default(),
         held_back: Vec::new(),
         stood_for: Vec::new(),
+        sandbox_at_least: coatepec::config::sandbox::Mode::Off,
         also_failed: None,
         ahead: 0,
         coverage: None,

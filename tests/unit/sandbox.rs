@@ -7,7 +7,7 @@ use coatepec::config::sandbox::{Mode, Network, Sandbox};
 use coatepec::sandbox::Kind;
 use coatepec::sandbox::enforcement::{Enforcement, Name, Part};
 use coatepec::sandbox::floor::lowered;
-use coatepec::sandbox::grants::{Granted, RefusedFile, Tree, paths};
+use coatepec::sandbox::grants::{Granted, Identity, RefusedFile, Tree, paths};
 use coatepec::sandbox::policy::Grant;
 use coatepec::sandbox::rules::{Place, not_there, policy};
 use coatepec::sandbox::sockets::named;
@@ -47,6 +47,11 @@ impl Tree for Fake {
             Some(target) => self.real(target),
             None => Some(path.to_owned()),
         }
+    }
+
+    fn identity(&self, path: &Path) -> Option<Identity> {
+        let remade = self.0.contains_key(&path.join("remade"));
+        Some((0, u64::from(remade)))
     }
 }
 
@@ -266,6 +271,8 @@ fn a_socket_is_judged_by_the_closest_place_around_it() {
         ("", false, "/run/user/1000/systemd/private"),
         ("", false, "/run/user/1000/gnupg/S.gpg-agent.ssh"),
         ("", false, "/tmp/ssh-XXXX/agent.7"),
+        ("", false, "/var/folders/t/ssh-XXXX/agent.7"),
+        ("", true, "/var/folders/t/x/redis.sock"),
         ("", false, "/tmp/tmux-1000/default"),
         ("", false, "/tmp/agent"),
         ("", false, "/tmp/coatepec-1000/abc.sock"),
@@ -337,7 +344,17 @@ fn root_may_not_write_to_the_kernels_settings() {
         ..place()
     };
     assert!(!has(&files("", &root).0, "/proc/sys/kernel/core_pattern"));
-    assert!(has(&files("", &place()).0, "/proc/self/uid_map"));
+}
+
+/// A browser makes a sandbox of its own by these. A user's other processes have some that are the user's, too.
+#[test]
+fn files_of_processes_are_written_where_a_browser_is_driven() {
+    let driving = Place {
+        lock_file: "GEM\n  specs:\n    cuprite (0.15)\n".into(),
+        ..place()
+    };
+    assert!(has(&files("", &driving).0, "/proc/self/uid_map"));
+    assert!(!has(&files("", &place()).0, "/proc/7/oom_score_adj"));
 }
 
 #[test]
@@ -428,13 +445,34 @@ fn a_refusal_is_the_sandboxs_where_it_grants_less_than_the_permissions() {
         ("/etc/hosts", "r", None),
         ("/etc/hosts", "rw", Some(Kind::Write)),
         ("/tmp/made", "w", None),
+        // Directly in the root: opened, and to be deleted.
+        ("/home/ann/app/Gemfile", "rw", None),
+        ("/home/ann/app/Gemfile", "w", Some(Kind::Write)),
+        // Of a process outside.
+        ("/proc/1/environ", "rw", Some(Kind::Read)),
     ];
     for (path, permissions, kind) in table {
         assert_eq!(
-            granted.forbids(&refused(path, permissions)),
+            granted.forbids(&refused(path, permissions), &disk()),
             kind,
             "{path} {permissions}"
         );
+    }
+}
+
+/// The kernel knows what it granted by what it is, and not by its name.
+#[test]
+fn what_was_made_anew_is_not_what_was_granted() {
+    let files = policy(&sandbox(""), &place()).files.expect("it is on");
+    let granted = Granted::of(&files, &disk());
+    let later = Fake::new(&["/home/ann/app/app/remade", "/home/ann/other/remade", "/etc/hosts"]);
+    let table = [
+        ("/home/ann/app/app/x", "w", Some(Kind::Write)),
+        ("/home/ann/other/secret", "rw", Some(Kind::Read)),
+        ("/etc/hosts", "r", None),
+    ];
+    for (path, permissions, kind) in table {
+        assert_eq!(granted.forbids(&refused(path, permissions), &later), kind, "{path}");
     }
 }
 
@@ -590,10 +628,7 @@ mod of_the_network {
             assert_eq!(socket(network, libc::AF_NETLINK, libc::SOCK_RAW, 0), Verdict::Go);
         }
         let refused = |kind, protocol| socket(Network::Loopback, libc::AF_INET, kind, protocol);
-        assert_eq!(
-            refused(libc::SOCK_RAW, 1),
-            Verdict::Refuse(Errno::EPERM, Wanted::Raw)
-        );
+        assert_eq!(refused(libc::SOCK_RAW, 1), Verdict::Refuse(Errno::EPERM, Wanted::Raw));
         assert_eq!(
             refused(libc::SOCK_STREAM, 262),
             Verdict::Refuse(Errno::EPROTONOSUPPORT, Wanted::Kind(262))

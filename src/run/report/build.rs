@@ -217,7 +217,8 @@ impl Builder<'_> {
             .chain(facts.log.outside.iter().map(|outside| &outside.failure))
             .chain(&facts.error);
         let texts: Vec<String> = all.flat_map(of_failure).chain([facts.stderr.text.clone()]).collect();
-        let variables = allow::variables(&self.held_back(), texts.iter().map(String::as_str));
+        let texts = texts.iter().map(String::as_str);
+        let variables = allow::variables(&self.held_back(), facts.sandbox_at_least, texts);
         allow::joined([facts.hint.as_ref().map(|hint| self.paths.text(hint)), variables])
     }
 

@@ -67,6 +67,8 @@ pub struct Facts {
     pub refused: Refusals,
     /// Names of variables that it kept from them.
     pub held_back: Vec<String>,
+    /// What the settings may not go below.
+    pub sandbox_at_least: crate::config::sandbox::Mode,
     /// What `@failed` or `@last` stood for.
     pub stood_for: Vec<String>,
     /// Stands for failures that `@failed` did not.

@@ -41,6 +41,7 @@ RSpec.describe "A spec that attacks" do
     "opens_a_descriptor_anew" => lambda {
       File.open(".git/HEAD") { |file| File.write("/proc/self/fd/#{file.fileno}", "x", mode: "a") }
     },
+    "writes_what_the_server_dumps" => -> { File.write("/proc/#{server}/coredump_filter", "0x33") },
     "writes_into_the_servers_memory" => -> { File.open("/proc/#{server}/mem", "r+").close },
     "races_with_a_link" => lambda {
       before = File.read(".git/HEAD")

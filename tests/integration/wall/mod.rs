@@ -46,6 +46,7 @@ const REFUSED: &[&str] = &[
     "writes_to_the_start_of_a_shell",
     "opens_a_descriptor_anew",
     "writes_into_the_servers_memory",
+    "writes_what_the_server_dumps",
     "races_with_a_link",
     "signals_its_keeper",
     "makes_a_directory_in_the_home",

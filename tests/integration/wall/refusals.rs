@@ -37,12 +37,12 @@ impl Scene {
 
 /// What the next step after all of these is.
 const HINTS: [&str; 7] = [
-    r#"".git""#,
+    r#"".git/made""#,
     r#""~/.profile""#,
     r#"read: ["~/.ssh/id", "~/.aws/credentials"]"#,
     "` in .coatepec.yml allows it",
     "only `sandbox: {mode: off}` allows such files, system calls",
-    r#"make "~/.profile" first"#,
+    r#"make "~/.profile", "#,
     "where tests are meant to",
 ];
 
@@ -143,6 +143,12 @@ fn a_new_place_has_the_app_booted_anew_so_that_it_can_be_written() {
         let again = run(&spec);
         assert!(again["trigger"].is_null(), "{dir}: {again}");
     }
+    // Builds do that, so that it takes no boot by itself.
+    std::fs::remove_dir_all(scene.app.path("out")).expect("it is there");
+    std::fs::create_dir(scene.app.path("out")).expect("it is not there");
+    let anew = run("spec/out_spec.rb");
+    assert_eq!(anew["refused"][0]["what"], "out/x", "{anew}");
+    assert!(has_text(&anew["hint"], "`rails_runtime_restart`"), "{anew}");
     scene.end();
 }
 
