@@ -58,8 +58,11 @@ fn what_others_wrote_can_not_command_the_terminal() {
             example: None,
             count: 1,
         }],
+        trigger: Some("rebooted: out\nwarning is new".to_owned()),
         ..report()
     };
+    let shown = report::summary(&refused, Style::PLAIN);
+    assert!(shown.contains("out\u{fffd}warning is new"), "{shown:?}");
     let shown = report::body(&refused, &|_| String::new(), Style::PLAIN);
     assert!(shown.contains("a\u{fffd}warning\u{fffd}[2J\u{fffd}b"), "{shown:?}");
     let shown = error::error(&Error::internal("\x1b]0;x\x07"), Style::PLAIN);

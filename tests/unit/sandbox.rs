@@ -122,6 +122,22 @@ fn places_of_the_settings_that_name_nothing_are_known() {
     assert_eq!(of("{mode: off, write: [ap]}"), Vec::<String>::new());
 }
 
+/// What fits a glob and came after the boot is to have the app booted anew.
+#[test]
+fn what_comes_to_fit_a_glob_comes_to_be_grantable() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = Place {
+        home: Some(dir.path().canonicalize().unwrap()),
+        root: "/nowhere".into(),
+        ..Place::default()
+    };
+    let sandbox = sandbox("sandbox: {write: ['~/gl*']}");
+    std::fs::create_dir(dir.path().join("other")).unwrap();
+    assert_eq!(place.grantable(&sandbox).len(), 0);
+    std::fs::create_dir(dir.path().join("glob")).unwrap();
+    assert_eq!(place.grantable(&sandbox).len(), 1);
+}
+
 #[test]
 fn a_place_without_exceptions_is_granted_whole() {
     assert_eq!(granted("/home/ann", &["/home/bob"]), ["/home/ann"]);

@@ -42,7 +42,7 @@ const HINTS: [&str; 7] = [
     r#"read: ["~/.ssh/id", "~/.aws/credentials"]"#,
     "` in .coatepec.yml allows it",
     "only `sandbox: {mode: off}` allows such files, system calls",
-    r#"make "~/.profile", "#,
+    "first, since only what exists can be granted",
     "where tests are meant to",
 ];
 
