@@ -9,9 +9,12 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use rmcp::ErrorData;
+use rmcp::model::RequestId;
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
+use serde::Deserialize;
+use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
@@ -85,10 +88,12 @@ pub(super) fn too_long() -> String {
 }
 
 /// Why a line was not passed on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Refused {
     NoJson,
     TooLong,
+    /// A request with parameters that no request has.
+    Parameters(RequestId),
 }
 
 impl fmt::Display for Refused {
@@ -96,14 +101,20 @@ impl fmt::Display for Refused {
         match self {
             Refused::NoJson => write!(f, "the line is no JSON; a message is one line of JSON"),
             Refused::TooLong => write!(f, "the line is longer than {LINE} bytes and was skipped"),
+            Refused::Parameters(_) => write!(f, "`params` must be an object"),
         }
     }
 }
 
 impl From<Refused> for TxJsonRpcMessage<RoleServer> {
-    /// Without an id: nobody could read it.
+    /// Without an id where nobody could read it.
     fn from(refused: Refused) -> Self {
-        TxJsonRpcMessage::<RoleServer>::error(ErrorData::parse_error(refused.to_string(), None), None)
+        let message = refused.to_string();
+        let (error, id) = match refused {
+            Refused::Parameters(id) => (ErrorData::invalid_params(message, None), Some(id)),
+            Refused::NoJson | Refused::TooLong => (ErrorData::parse_error(message, None), None),
+        };
+        TxJsonRpcMessage::<RoleServer>::error(error, id)
     }
 }
 
@@ -194,11 +205,11 @@ impl Splitter {
         if line.trim_ascii().is_empty() {
             return None;
         }
-        if !is_json(&line) {
-            return Some(Refused::NoJson);
+        let refused = refusal(&line);
+        if refused.is_none() {
+            self.lines.extend(line);
         }
-        self.lines.extend(line);
-        None
+        refused
     }
 
     fn give(&mut self, into: &mut ReadBuf<'_>) {
@@ -210,9 +221,17 @@ impl Splitter {
 }
 
 /// As the library reads it, with a byte order mark if there is one.
-fn is_json(line: &[u8]) -> bool {
+fn refusal(line: &[u8]) -> Option<Refused> {
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
-    serde_json::from_slice::<serde_json::Value>(line).is_ok()
+    let Ok(message) = serde_json::from_slice::<Value>(line) else {
+        return Some(Refused::NoJson);
+    };
+    // The library would answer these without their id.
+    let odd = message
+        .get("params")
+        .is_some_and(|params| !params.is_object() && !params.is_null());
+    let id = message.get("id").filter(|_| odd && message["method"].is_string())?;
+    RequestId::deserialize(id).ok().map(Refused::Parameters)
 }
 
 #[cfg(test)]
@@ -234,6 +253,22 @@ mod tests {
         assert_eq!(split(&[text]), (expected.clone(), vec![Refused::NoJson; 4]));
         let bytes: Vec<&[u8]> = text.chunks(1).collect();
         assert_eq!(split(&bytes), (expected, vec![Refused::NoJson; 4]));
+    }
+
+    #[test]
+    fn parameters_that_are_no_object_are_refused_by_the_id_of_their_request() {
+        let refused = |line: &str| split(&[line.as_bytes(), b"\n"]).1;
+        for params in ["[1]", "\"x\"", "7", "true"] {
+            let line = |id: &str| format!(r#"{{"jsonrpc":"2.0",{id}"method":"tools/list","params":{params}}}"#);
+            let [Refused::Parameters(id)] = &refused(&line(r#""id":7,"#))[..] else {
+                panic!("{params}")
+            };
+            assert_eq!(id.to_string(), "7");
+            assert_eq!(refused(&line("")), [], "nobody waits for an answer");
+        }
+        for params in ["{}", "null"] {
+            assert_eq!(refused(&format!(r#"{{"id":7,"method":"ping","params":{params}}}"#)), []);
+        }
     }
 
     #[test]
