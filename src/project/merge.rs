@@ -11,18 +11,28 @@ use super::suffix::Filter;
 pub(super) struct Picked {
     /// Files in the order of their first mention.
     order: Vec<String>,
-    filters: HashMap<String, Vec<Filter>>,
+    files: HashMap<String, Meant>,
     directories: HashSet<String>,
     skipped: BTreeMap<String, String>,
 }
 
+/// What is meant of one file.
+#[derive(Debug, Default)]
+struct Meant {
+    whole: bool,
+    parts: Vec<Filter>,
+}
+
 impl Picked {
     pub(super) fn add(&mut self, path: String, filter: Filter) {
-        let filters = self.filters.entry(path).or_insert_with_key(|path| {
+        let meant = self.files.entry(path).or_insert_with_key(|path| {
             self.order.push(path.clone());
-            Vec::new()
+            Meant::default()
         });
-        *filters = merged(std::mem::take(filters), filter);
+        match filter {
+            Filter::All => meant.whole = true,
+            part => meant.parts = merged(std::mem::take(&mut meant.parts), part),
+        }
     }
 
     /// Whether the directory was not added before.
@@ -41,25 +51,33 @@ impl Picked {
     }
 
     pub(super) fn selection(mut self) -> Selection {
-        let mut selectors = Vec::new();
+        let (mut selectors, mut taken_in) = (Vec::new(), Vec::new());
         for path in self.order {
-            let filters = self.filters.remove(&path).unwrap_or_default();
+            let Meant { whole, parts } = self.files.remove(&path).unwrap_or_default();
             let selector = |filter| Selector {
                 path: path.clone(),
                 filter,
             };
-            selectors.extend(filters.into_iter().map(selector));
+            let parts = parts.into_iter().map(selector);
+            match whole {
+                true => {
+                    selectors.push(selector(Filter::All));
+                    taken_in.extend(parts);
+                }
+                false => selectors.extend(parts),
+            }
         }
         let skipped = self.skipped.into_iter();
         let skipped = skipped.map(|(path, reason)| Skipped { path, reason });
         Selection {
             selectors,
+            taken_in,
             skipped: skipped.collect(),
         }
     }
 }
 
-/// At most one filter by lines and one by ids, in this order; or one for the whole file.
+/// At most one filter by lines and one by ids, in this order.
 fn merged(filters: Vec<Filter>, mut new: Filter) -> Vec<Filter> {
     let mut kept = Vec::new();
     for filter in filters {

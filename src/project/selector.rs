@@ -53,6 +53,8 @@ pub struct Selection {
     /// path. A whole file takes in its parts. No suffix says both lines and ids, or two names, so a file that is
     /// named by both comes twice in a row; it is loaded once, and the union runs. All are of one framework.
     pub selectors: Vec<Selector>,
+    /// Parts that were named of whole files: they run anyway, and must be there as those of other files must.
+    pub taken_in: Vec<Selector>,
     /// What was left out of the directories named, sorted by path: symbolic links, and what can't be
     /// read or named. At most 10,000 for each directory named.
     pub skipped: Vec<Skipped>,
@@ -67,6 +69,11 @@ pub struct Skipped {
 }
 
 impl Selection {
+    /// Each file and each part of one that was named.
+    pub fn all_named(&self) -> impl Iterator<Item = &Selector> {
+        self.selectors.iter().chain(&self.taken_in)
+    }
+
     /// Whose files these are.
     pub fn framework(&self) -> Framework {
         let first = self.selectors.first().and_then(Selector::framework);

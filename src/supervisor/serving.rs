@@ -138,7 +138,7 @@ pub(super) fn request(id: RunId, call: &Checked, mode: ProcessMode) -> RunReques
             .map(crate::project::Selector::to_argument)
             .collect(),
         files: call.files(),
-        chosen: call.selection.selectors.iter().map(chosen).collect(),
+        chosen: call.selection.all_named().map(chosen).collect(),
         directories: directories(call),
         named: call.arguments.paths.clone(),
         example,

@@ -238,3 +238,24 @@ fn refusals_keep_within_the_bytes_of_an_answer_and_those_without_room_are_counte
     assert_eq!(refusal["more_refused"], 100 - listed, "{refusal}");
     server.stop();
 }
+
+#[test]
+fn what_matches_nothing_is_told_beside_all_of_its_file_too() {
+    let app = App::copy();
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    for (whole, part) in [
+        ("spec/models/widget_spec.rb", "spec/models/widget_spec.rb[1:99]"),
+        ("spec/models", "spec/models/widget_spec.rb[1:99]"),
+        ("test/models/widget_test.rb", "test/models/widget_test.rb#nope"),
+        ("test/models", "test/models/widget_test.rb#nope"),
+    ] {
+        let report = server.run([part, whole]);
+        wrong.equal(part, &report["outcome"], "no_examples");
+        wrong.check(has_text(&report["reason"], part), || format!("{part}: {report}"));
+    }
+    let known = server.run(["spec/models/widget_spec.rb", "spec/models/widget_spec.rb[1:1]"]);
+    wrong.equal("a part that is there", &known["outcome"], "passed");
+    wrong.none();
+    server.stop();
+}
