@@ -36,7 +36,10 @@ pub fn of_run(verdict: &Verdict, log: &RunLog, end: End, forked: bool) -> Option
             "something kept the examples named in `not_run` from being run; look at what ran before them"
         }
         Outcome::Incomplete => "something calls exit, exit! or abort; look at the example named in `unfinished`",
-        Outcome::LoadError => "mend the error in `errors_outside` or `stderr`; no example ran",
+        Outcome::LoadError if log.examples.is_empty() => {
+            "mend the error in `errors_outside` or `stderr`; no example ran"
+        }
+        Outcome::LoadError => "mend the error in `errors_outside` or `stderr`; its file's examples did not run",
         Outcome::DryRun => "remove `--dry-run` from .rspec or `dry_run` from the helper",
         Outcome::BootFailed | Outcome::ReloadFailed | Outcome::DatabaseBusy => "mend the error and call again",
     };

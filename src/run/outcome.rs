@@ -204,7 +204,10 @@ fn not_loaded(log: &RunLog) -> String {
         Some(place) => no_ruby(place),
         None => "an error occurred while loading".to_owned(),
     };
-    format!("{why}, so no example was run")
+    match log.examples.len() {
+        0 => format!("{why}, so no example was run"),
+        _ => format!("{why}; only examples of the other files were run"),
+    }
 }
 
 /// What the framework said last says more than a status.

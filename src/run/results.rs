@@ -82,7 +82,8 @@ pub fn tells_of_examples(outcome: Outcome) -> bool {
     )
 }
 
-/// Where part of what was named matched nothing, the others ran.
+/// Where part of what was named matched nothing or could not be loaded, the others may have run.
 pub fn worth_remembering(outcome: Outcome, log: &RunLog) -> bool {
-    tells_of_examples(outcome) || outcome == Outcome::NoExamples && !log.examples.is_empty()
+    let in_part = matches!(outcome, Outcome::NoExamples | Outcome::LoadError);
+    tells_of_examples(outcome) || in_part && !log.examples.is_empty()
 }

@@ -177,6 +177,15 @@ fn each_condition_of_a_pass_is_needed() {
             "a file could not be loaded",
             |run| run.started().outside = 1,
             Outcome::LoadError,
+            "an error occurred while loading; only examples of the other files were run",
+        ),
+        (
+            "a file could not be loaded, and there was no other",
+            |run| {
+                run.started().outside = 1;
+                run.examples.clear();
+            },
+            Outcome::LoadError,
             "an error occurred while loading, so no example was run",
         ),
         (
