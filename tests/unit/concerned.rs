@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use coatepec::project::concerned::{
     Answer, Changed, Code, Confidence, Known, Mentions, Offers, Records, Row, Source, Subject, answer, directories,
-    grouped, namesakes,
+    grouped, namesakes, there,
 };
 use coatepec::project::{Framework, Rules};
 
@@ -496,4 +496,19 @@ fn what_is_more_than_a_call_may_name_is_named_by_directories() {
     let packs: Vec<String> = (0..5).map(|n| format!("packs/p{n}/spec/x_spec.rb")).collect();
     let (folded, _) = grouped(&packs, &rules, 3);
     assert!(folded.iter().all(|path| path.ends_with("/spec")), "{folded:?}");
+}
+
+#[test]
+fn what_is_watched_and_gone_is_left_out() {
+    let selected = [
+        "spec/a_spec.rb",
+        "spec/gone_spec.rb",
+        "spec/gone_spec.rb[1:2]",
+        "spec/a_spec.rb:3",
+        "spec/models",
+    ];
+    let exists = |path: &str| ["spec/a_spec.rb", "spec/models"].contains(&path);
+    let (there, gone) = there(&selected.map(str::to_owned), &exists);
+    assert_eq!(there, ["spec/a_spec.rb", "spec/a_spec.rb:3", "spec/models"]);
+    assert_eq!(gone, ["spec/gone_spec.rb", "spec/gone_spec.rb[1:2]"]);
 }

@@ -77,12 +77,29 @@ pub(super) async fn watch(job: &mut Job<'_>, parts: Vec<Vec<String>>) -> Result<
             let rules = Rules::new(&Config::load(job.root).unwrap_or_default().spec_roots);
             let saved = concerned::saved(&changed, &selectors, &rules, &exists);
             let next = concerned_by(job, saved, &selectors).await;
+            let stands = |path: &str| path.starts_with('@') || job.root.join(path).exists();
+            let (next, gone) = match next {
+                Some(next) => {
+                    let (there, gone) = concerned::there(&next, &stands);
+                    (Some(there).filter(|there| !there.is_empty()), gone)
+                }
+                None => (None, Vec::new()),
+            };
+            let left_out = match gone.is_empty() {
+                true => String::new(),
+                false => format!("; left out, since there is no such file: {}", named(&gone)),
+            };
             let meant = match &next {
-                None => "; it concerns none of these tests".to_owned(),
+                None if gone.is_empty() => "; it concerns none of these tests".to_owned(),
+                None => String::new(),
                 Some(all) if *all == selectors => String::new(),
                 Some(some) => format!("; of these tests it concerns {}", named(some)),
             };
-            terminal.remark(&terminal.err.dim(&format!("changed: {}{meant}\n", named(&changed))));
+            terminal.remark(
+                &terminal
+                    .err
+                    .dim(&format!("changed: {}{meant}{left_out}\n", named(&changed))),
+            );
             if let Some(next) = next {
                 break split(&next, &parts);
             }

@@ -13,6 +13,6 @@ pub use answer::{Answer, Because, Changed, Confidence, Known, Records, Row, Runs
 pub use group::{SELECTORS, grouped, roots};
 pub use mentions::{Mentions, Offers, plain};
 pub use names::{Code, Namesake, directories, namesakes};
-pub use save::{Saved, is_edit, saved, surely};
+pub use save::{Saved, is_edit, saved, surely, there};
 pub use sources::{Sources, Texts};
 pub use subject::Subject;

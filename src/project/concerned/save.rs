@@ -3,6 +3,7 @@
 use super::answer::{Confidence, Row};
 use super::names::namesakes;
 use super::subject::Subject;
+use crate::project::suffix::readings;
 use crate::project::{Framework, Rules};
 
 /// What a save concerns, among what is being watched.
@@ -43,6 +44,12 @@ pub fn surely(rows: &[&Row], selected: &[String]) -> Option<Vec<String>> {
     let watched: Vec<(Confidence, String)> = watched.collect();
     let sure = watched.iter().any(|(confidence, _)| *confidence == Confidence::High);
     sure.then(|| watched.into_iter().map(|(_, test)| test).collect())
+}
+
+/// Of what is being watched, what there is, and what is gone by now.
+pub fn there(selected: &[String], exists: &dyn Fn(&str) -> bool) -> (Vec<String>, Vec<String>) {
+    let selected = selected.iter().cloned();
+    selected.partition(|selector| readings(selector).into_iter().any(|reading| exists(reading.path)))
 }
 
 fn is_test(path: &str) -> bool {
