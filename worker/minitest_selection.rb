@@ -64,9 +64,12 @@ module Coatepec
       parts.flat_map(&:last)
     end
 
-    # `test_name`, `Class#test_name` or `Class`.
+    # `test_name`, `Class#test_name` or `Class`; with the text of `test "…"` for the name, too.
     def named(tests, name)
-      tests.select { |test| [test.full_name, test.name, test.label].include?(name) }
+      exactly = tests.select { |test| [test.full_name, test.name, test.label].include?(name) }
+      return exactly if exactly.any?
+
+      tests.select { |test| test.name == "test_#{name.delete_prefix("#{test.label}#").gsub(/\s+/, "_")}" }
     end
 
     # Tests have underscores where their author wrote spaces.

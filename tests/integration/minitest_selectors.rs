@@ -191,3 +191,20 @@ fn the_command_of_a_run_runs_the_same_tests_in_a_shell() {
     wrong.none();
     server.stop();
 }
+
+#[test]
+fn the_text_of_a_test_stands_for_its_name() {
+    let app = App::copy();
+    app.write(
+        "test/texts_test.rb",
+        "require 'test_helper'\nclass TextsTest < ActiveSupport::TestCase\ntest('its price has a limit') { assert true }\n\
+         test('its price') { assert true }\nend\n",
+    );
+    let server = app.server();
+    for text in ["its price has a limit", "TextsTest#its price has a limit"] {
+        let report = server.run([format!("test/texts_test.rb#{text}")]);
+        assert_eq!(report["outcome"], "passed", "{report}");
+        assert_eq!(report["summary"]["examples"], 1, "{report}");
+    }
+    server.stop();
+}
