@@ -1,5 +1,6 @@
 //! `coatepec list | status | routes | model | controller | schema | job | check`: what tools tell of the app, as tables.
 
+use std::collections::VecDeque;
 use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
@@ -9,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::Context;
 use super::parts::parts;
 use super::render::{data, report};
-use super::run::exit::exit_code_of_all;
+use super::run::exit::{Asked, exit_code_of_all};
 use super::session::{ask, within};
 use crate::config::Finding;
 use crate::daemon::client::Client;
@@ -197,18 +198,29 @@ pub(super) fn job(arguments: &Job, context: &Context) -> Result<ExitCode> {
 pub(super) fn list(arguments: &List, context: &Context) -> Result<ExitCode> {
     let outcomes = within(context, async |client, root| {
         let mut outcomes = Vec::new();
-        for part in parts(root, &arguments.selectors)? {
-            outcomes.push(list_part(arguments, &part, client, context).await?);
+        let mut parts = VecDeque::from(parts(root, &arguments.selectors)?);
+        while let Some(part) = parts.pop_front() {
+            let (outcome, others) = list_part(arguments, &part, client, context).await?;
+            outcomes.push(outcome);
+            parts.extend(others.into_iter().map(|others| vec![others]));
         }
         Ok(outcomes)
     })?;
-    Ok(ExitCode::from(exit_code_of_all(outcomes)))
+    let asked = Asked::of(&arguments.selectors, arguments.example.as_deref());
+    Ok(ExitCode::from(exit_code_of_all(outcomes, asked)))
 }
 
-async fn list_part(arguments: &List, selectors: &[String], client: &Client, context: &Context) -> Result<Outcome> {
+/// What became of it, and what stands for the examples that `@failed` or `@last` left out.
+async fn list_part(
+    arguments: &List,
+    selectors: &[String],
+    client: &Client,
+    context: &Context,
+) -> Result<(Outcome, Vec<String>)> {
     let asked = given(json!({ "paths": selectors, "example": arguments.example, "limit": EXAMPLES }));
     let mut listed = pages(client, "rails_spec_list", asked, "examples").await?;
     let unmatched = listed.get("unmatched").map(|_| Outcome::NoExamples);
+    let others = ["also_failed", "also_last"].map(|name| listed[name].as_str().map(str::to_owned));
     let report: Option<Report> = serde_json::from_value(listed["report"].clone()).ok();
     if let Some(report) = report.as_ref().filter(|_| !arguments.form.json) {
         let style = context.terminal.out;
@@ -222,7 +234,10 @@ async fn list_part(arguments: &List, selectors: &[String], client: &Client, cont
         show(&listed, arguments.form, context);
     }
     let outcome = report.map(|report| report.outcome).or(unmatched);
-    Ok(outcome.unwrap_or(Outcome::Passed))
+    Ok((
+        outcome.unwrap_or(Outcome::Passed),
+        others.into_iter().flatten().collect(),
+    ))
 }
 
 pub(super) fn check(arguments: &Check, context: &Context) -> Result<ExitCode> {

@@ -134,7 +134,7 @@ impl Client {
     /// As of [`Client::call`].
     pub async fn request(&self, method: &str, mut params: Value) -> Result<Pending> {
         let id = self.ids.fetch_add(1, Ordering::Relaxed);
-        params["_meta"] = json!({"progressToken": id});
+        params["_meta"]["progressToken"] = id.into();
         let (waiter, pending) = pair(id);
         self.waiting.lock().insert(id, waiter);
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))

@@ -30,10 +30,11 @@ use super::tools::{
     self, FlakyCheck, NoArguments, Reading, Restarted, RunResult, Running, RuntimeStatus, SpecFor, SpecList, SpecRun,
     parse,
 };
-use super::{HURRY, RUN_ID};
+use super::{CONTINUES, HURRY, RUN_ID};
 use crate::error::{Error, Kind, Result};
 use crate::journal::Entry;
 use crate::supervisor::Supervisor;
+use crate::supervisor::call::RunArguments;
 use crate::supervisor::runs::{Answer, Found, Ongoing};
 
 /// Seconds after which a run that goes on is answered with `running`: less than any client waits for an answer (60 s in the
@@ -93,6 +94,10 @@ impl Handler {
         let caller = Caller {
             reporter: Reporter::of(&context),
             takes_tasks: tasks::declared(&context),
+            continues: context
+                .meta
+                .get(CONTINUES)
+                .and_then(|run| Some(run.as_str()?.to_owned())),
             cancel: context.ct,
         };
         answered(self.clone().call(name.to_owned(), Value::Object(arguments), caller)).await
@@ -135,7 +140,11 @@ impl Handler {
     async fn run(self, input: SpecRun, caller: Caller) -> Result<CallToolResponse> {
         let takes_tasks = caller.takes_tasks;
         let wait = input.wait_seconds.or(takes_tasks.then_some(tasks::WAIT_SECONDS));
-        let ongoing = self.supervisor.begin(input.into()).await?;
+        let arguments = RunArguments {
+            continues: caller.continues.clone(),
+            ..input.into()
+        };
+        let ongoing = self.supervisor.begin(arguments).await?;
         match wait_for(&ongoing, wait, caller).await? {
             Answer::Running(_) if takes_tasks => Ok(CallToolResponse::Task(tasks::created(&ongoing))),
             answer => told(&ongoing, answer).map(CallToolResponse::from),
@@ -232,6 +241,8 @@ struct Caller {
     reporter: Option<Reporter>,
     /// Whether a run may be handed out as a task.
     takes_tasks: bool,
+    /// The run that is of one selection with the one that is asked for.
+    continues: Option<String>,
 }
 
 struct AbortOnDrop(JoinHandle<()>);

@@ -27,6 +27,8 @@ pub const LINE: usize = transport::LINE;
 
 /// The key in the metadata of a progress notification that names the run, and the parameter of [`HURRY`].
 pub const RUN_ID: &str = "coatepec/run_id";
+/// In the `_meta` of a call of the shell, which runs a selection of both frameworks in two: the run before this one.
+pub const CONTINUES: &str = "coatepec/continues";
 
 /// A notification of ours: a run that was taken back is to be ended without grace.
 pub const HURRY: &str = "notifications/coatepec/hurry";

@@ -72,7 +72,8 @@ pub(super) fn facts(id: RunId, call: &Checked, attempt: Attempt) -> Facts {
         held_back: call.setup.held_back(),
         sandbox_at_least: call.setup.sandbox_at_least,
         stood_for: call.stood_for.selectors.clone(),
-        also_failed: call.stood_for.left_out.clone(),
+        also_failed: call.stood_for.also_failed.clone(),
+        also_last: call.stood_for.also_last.clone(),
         ahead: 0,
         coverage: None,
     };

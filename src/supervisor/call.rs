@@ -43,6 +43,8 @@ pub struct RunArguments {
     pub aside: bool,
     /// The order is the project's, also with a `seed`: a round is to be run again as it was.
     pub keep_order: bool,
+    /// The run before this one, if both are of one selection, which `@last` stands for as a whole.
+    pub continues: Option<String>,
     /// Files to load beside those of the selectors (Minitest): its order depends on what is loaded.
     pub beside: Vec<String>,
 }
@@ -196,13 +198,10 @@ fn check_combination(arguments: &RunArguments, selection: &Selection) -> Result<
 }
 
 fn beyond(root: &Path, selection: &Selection) -> Vec<Beyond> {
-    let with_lines = selection
-        .selectors
-        .iter()
-        .filter_map(|selector| match &selector.filter {
-            Filter::Lines(lines) => Some((selector, lines)),
-            _ => None,
-        });
+    let with_lines = selection.all_named().filter_map(|selector| match &selector.filter {
+        Filter::Lines(lines) => Some((selector, lines)),
+        _ => None,
+    });
     with_lines
         .flat_map(|(selector, named)| {
             let lines = fs::read(root.join(&selector.path)).map_or(usize::MAX, |text| lines_of(&text));

@@ -11,26 +11,30 @@ use super::call::RunArguments;
 
 /// Stands for the examples that failed when they last ran.
 pub const FAILED: &str = "@failed";
-/// The same of one framework: a run is one framework's, and both may have failures.
-const FAILED_OF: [(Framework, &str); 2] = [
-    (Framework::Rspec, "@failed:rspec"),
-    (Framework::Minitest, "@failed:minitest"),
-];
 /// Stands for the last selection.
 pub const LAST: &str = "@last";
+/// What they stand for of one framework: a run is one framework's, and both may have something.
+const OF_ONE: [(Framework, &str, &str); 2] = [
+    (Framework::Rspec, "@failed:rspec", "@last:rspec"),
+    (Framework::Minitest, "@failed:minitest", "@last:minitest"),
+];
 
 /// Failures that are remembered.
 const REMEMBERED: usize = 1000;
 
 #[derive(Debug, Default)]
 pub struct History {
-    last: Option<Last>,
+    /// The last run of each framework, in the order they ran.
+    last: Vec<Last>,
+    /// How many of them, from the end, were of the last selection.
+    parts: usize,
     /// In the order they first failed.
     failing: Vec<(Framework, String)>,
 }
 
 #[derive(Debug, Clone)]
 struct Last {
+    run: String,
     paths: Vec<String>,
     example: Option<String>,
     framework: Framework,
@@ -42,27 +46,58 @@ pub struct StoodFor {
     /// Empty if there was none of them.
     pub selectors: Vec<String>,
     /// What stands for the failures that `@failed` left out, which are another framework's.
-    pub left_out: Option<String>,
+    pub also_failed: Option<String>,
+    /// The same of the last selection and `@last`.
+    pub also_last: Option<String>,
+}
+
+/// One of the words.
+enum Word {
+    Failed(Option<Framework>),
+    Last(Option<Framework>),
+}
+
+impl Word {
+    fn of(text: &str) -> Option<Word> {
+        match text {
+            FAILED => Some(Word::Failed(None)),
+            LAST => Some(Word::Last(None)),
+            _ => OF_ONE.into_iter().find_map(|(of, failed, last)| match text {
+                _ if text == failed => Some(Word::Failed(Some(of))),
+                _ if text == last => Some(Word::Last(Some(of))),
+                _ => None,
+            }),
+        }
+    }
 }
 
 impl History {
     /// Puts what `@failed` and `@last` stand for in their place; says what that is, if there was one of them.
     ///
     /// # Errors
-    /// There is nothing that they could stand for, or its file is gone.
+    /// There is nothing that they could stand for.
     pub fn expand(&mut self, root: &Path, arguments: &mut RunArguments) -> Result<StoodFor> {
         let mut paths = Vec::new();
         let mut stood_for = StoodFor::default();
         for path in std::mem::take(&mut arguments.paths) {
-            let known = match (path.as_str(), framework_of(&path)) {
-                (FAILED, _) => {
-                    let framework = self.failed_last();
-                    stood_for.left_out = self.left_out(framework);
-                    self.failures(root, framework)?
+            let known = match Word::of(&path) {
+                Some(Word::Failed(named)) => {
+                    let gone = self.forget_gone(root);
+                    let framework = named.unwrap_or_else(|| self.failed_last());
+                    if named.is_none() {
+                        stood_for.also_failed = self.other_failed(framework);
+                    }
+                    self.failures(framework, gone)?
                 }
-                (_, Some(framework)) => self.failures(root, framework)?,
-                (LAST, _) => self.last(arguments)?,
-                _ => {
+                Some(Word::Last(named)) => {
+                    let last = self.last_of(named)?;
+                    if named.is_none() {
+                        stood_for.also_last = self.other_last(last.framework);
+                    }
+                    arguments.example = arguments.example.take().or(last.example);
+                    last.paths
+                }
+                None => {
                     paths.push(path);
                     continue;
                 }
@@ -74,27 +109,43 @@ impl History {
         Ok(stood_for)
     }
 
-    fn last(&self, arguments: &mut RunArguments) -> Result<Vec<String>> {
-        let last = self.last.as_ref();
-        let last = last.ok_or_else(|| nothing("`@last` stands for nothing yet: no run came before on this server"))?;
-        arguments.example = arguments.example.take().or(last.example.clone());
-        Ok(last.paths.clone())
+    /// The runs of the last selection.
+    fn last_selection(&self) -> &[Last] {
+        &self.last[self.last.len().saturating_sub(self.parts)..]
     }
 
-    fn failures(&mut self, root: &Path, framework: Framework) -> Result<Vec<String>> {
+    fn last_of(&self, framework: Option<Framework>) -> Result<Last> {
+        let last = match framework {
+            None => self.last_selection().first(),
+            Some(framework) => self.last.iter().find(|last| last.framework == framework),
+        };
+        let last = last.cloned();
+        last.ok_or_else(|| nothing("`@last` stands for nothing yet: no run came before on this server"))
+    }
+
+    fn other_last(&self, framework: Framework) -> Option<String> {
+        let other = self.last_selection().iter().find(|last| last.framework != framework)?;
+        let word = OF_ONE.into_iter().find(|(of, ..)| *of == other.framework);
+        word.map(|(.., word)| word.to_owned())
+    }
+
+    /// What failed in files that are not there any more can't be run; the first of these files.
+    fn forget_gone(&mut self, root: &Path) -> Option<String> {
         let gone = |(_, id): &mut (Framework, String)| !root.join(file(id)).is_file();
         let gone: Vec<_> = self.failing.extract_if(.., gone).collect();
-        if let Some((_, id)) = gone.first() {
-            let message = format!("`{}`, of which an example failed, is gone", file(id));
-            return Err(Error::new(Kind::InvalidSelector, message)
-                .hint("what failed in it is forgotten now; call again with `@failed` for the others"));
-        }
+        gone.first().map(|(_, id)| file(id).to_owned())
+    }
+
+    fn failures(&self, framework: Framework, gone: Option<String>) -> Result<Vec<String>> {
         let ids: Vec<String> = self.failing_of(framework).cloned().collect();
-        match ids.is_empty() {
-            true => Err(nothing(
+        match (ids.is_empty(), gone) {
+            (true, Some(gone)) => Err(nothing(&format!(
+                "`@failed` stands for nothing any more: `{gone}`, of which an example failed, is gone"
+            ))),
+            (true, None) => Err(nothing(
                 "`@failed` stands for nothing: no example failed when it last ran on this server",
             )),
-            false => Ok(ids),
+            (false, _) => Ok(ids),
         }
     }
 
@@ -105,26 +156,30 @@ impl History {
 
     /// The framework that ran last, if it has any failures; else one that has.
     fn failed_last(&self) -> Framework {
-        let ran_last = self.last.as_ref().map_or(Framework::Rspec, |last| last.framework);
+        let ran_last = self.last.last().map_or(Framework::Rspec, |last| last.framework);
         let mut order = Framework::ALL;
         order.sort_by_key(|framework| *framework != ran_last);
         let failed = order.into_iter().find(|of| self.failing_of(*of).next().is_some());
         failed.unwrap_or(ran_last)
     }
 
-    fn left_out(&self, framework: Framework) -> Option<String> {
-        let mut others = FAILED_OF.into_iter().filter(|(of, _)| *of != framework);
-        let left_out = others.find(|(of, _)| self.failing_of(*of).next().is_some());
-        left_out.map(|(_, word)| word.to_owned())
+    fn other_failed(&self, framework: Framework) -> Option<String> {
+        let mut others = OF_ONE.into_iter().filter(|(of, ..)| *of != framework);
+        let other = others.find(|(of, ..)| self.failing_of(*of).next().is_some());
+        other.map(|(_, word, _)| word.to_owned())
     }
 
     /// Remembers a run. What was asked for by its id and is not among what ran does not exist any more.
-    pub fn note(&mut self, arguments: &RunArguments, framework: Framework, results: &Results) {
-        self.last = Some(Last {
-            paths: arguments.paths.clone(),
-            example: arguments.example.clone(),
-            framework,
-        });
+    pub fn note(&mut self, run: &str, arguments: &RunArguments, framework: Framework, results: &Results) {
+        self.note_selection(
+            Last {
+                run: run.to_owned(),
+                paths: arguments.paths.clone(),
+                example: arguments.example.clone(),
+                framework,
+            },
+            arguments.continues.as_deref(),
+        );
         let ran = |id: &String| results.examples.iter().any(|example| example.id == *id);
         let lost =
             |id: &String| results.whole && arguments.paths.contains(id) && !ran(id) && !results.not_run.contains(id);
@@ -134,6 +189,14 @@ impl History {
             .iter()
             .for_each(|example| self.note_example(framework, example));
         self.failing.truncate(REMEMBERED);
+    }
+
+    fn note_selection(&mut self, new: Last, continues: Option<&str>) {
+        let before = self.last.last();
+        let joins = before.is_some_and(|last| Some(last.run.as_str()) == continues && last.framework != new.framework);
+        self.parts = if joins { self.parts + 1 } else { 1 };
+        self.last.retain(|last| last.framework != new.framework);
+        self.last.push(new);
     }
 
     fn note_example(&mut self, framework: Framework, example: &ExampleResult) {
@@ -146,11 +209,6 @@ impl History {
             _ => {}
         }
     }
-}
-
-fn framework_of(word: &str) -> Option<Framework> {
-    let known = FAILED_OF.into_iter().find(|(_, known)| *known == word);
-    known.map(|(framework, _)| framework)
 }
 
 fn nothing(message: &str) -> Error {

@@ -55,6 +55,12 @@ pub struct ListReport {
     /// Why the selection could not be loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<Box<Report>>,
+    /// Selector of the failures of the other framework, which `@failed` left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub also_failed: Option<String>,
+    /// The same of `@last`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub also_last: Option<String>,
     /// Which files those are: what can be told of them without loading any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
@@ -129,6 +135,8 @@ pub(super) async fn list(
         next_cursor: next.map(|next| all.rows(start, next, since).named(&list).cursor(next, 0).to_string()),
         changed: since.map(Since::told),
         examples,
+        also_failed: over.facts.also_failed.clone(),
+        also_last: over.facts.also_last.clone(),
         files,
         report,
     })

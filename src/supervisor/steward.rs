@@ -390,7 +390,12 @@ impl Steward {
     fn remember(&self, call: &Checked, facts: &Facts, paths: &Paths) {
         if results::worth_remembering(facts.verdict.outcome, &facts.log) && !call.arguments.aside {
             let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
-            history.note(&call.arguments, call.setup.framework, &Results::of(&facts.log, paths));
+            history.note(
+                &facts.id.to_string(),
+                &call.arguments,
+                call.setup.framework,
+                &Results::of(&facts.log, paths),
+            );
         }
     }
 }

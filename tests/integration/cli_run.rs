@@ -378,4 +378,81 @@ fn failed_stands_for_the_failures_of_both_frameworks() {
         failed.sort_unstable();
         assert_eq!(failed, ["spec/a_spec.rb[1:1]", "test/b_test.rb#BTest#test_breaks"]);
     }
+    let listed = app.coatepec_shared(&["list", "@failed"]);
+    for id in ["spec/a_spec.rb[1:1]", "test/b_test.rb#BTest#test_breaks"] {
+        assert!(listed.out.contains(id), "{listed:?}");
+    }
+}
+
+#[test]
+fn of_a_selection_of_both_frameworks_each_part_is_accounted_for() {
+    let app = App::bare();
+    app.write("spec/a_spec.rb", "RSpec.describe(\"A\") { it(\"passes\") {} }\n");
+    app.write(
+        "spec/bad_spec.rb",
+        "RSpec.describe(\"Bad\") { it(\"breaks\") { raise } }\n",
+    );
+    app.write(
+        "test/b_test.rb",
+        "require 'minitest'\nclass BTest < Minitest::Test\ndef test_passes = pass\nend\n",
+    );
+    // What was named and is not there is no success.
+    let nothing = app.coatepec_shared(&["run", "spec/a_spec.rb", "test/b_test.rb#nope"]);
+    assert_eq!(nothing.code, Some(3), "{nothing:?}");
+    let last = nothing.out.lines().last().unwrap();
+    assert_eq!(
+        last,
+        "together: passed in spec/a_spec.rb; no examples in test/b_test.rb#nope"
+    );
+    // `@last` is all of it.
+    let both = app.coatepec_shared(&["run", "spec/a_spec.rb", "test/b_test.rb"]);
+    assert_eq!(both.code, Some(0), "{both:?}");
+    for _ in 0..2 {
+        let again = app.coatepec_shared(&["run", "@last"]);
+        assert_eq!(again.code, Some(0), "{again:?}");
+        let last = again.out.lines().last().unwrap();
+        assert_eq!(last, "together: passed in @last; passed in @last:minitest", "{again:?}");
+    }
+    // What is not run any more is named.
+    let stopped: [&[&str]; 2] = [&[], &["--json"]];
+    for as_json in stopped {
+        let words = [
+            "run",
+            "--fail-fast",
+            "--junit",
+            "tmp/all.xml",
+            "spec/bad_spec.rb",
+            "test/b_test.rb",
+        ];
+        let stopped = app.coatepec_shared(&[&words, as_json].concat());
+        assert_eq!(stopped.code, Some(1), "{stopped:?}");
+        let last = stopped.out.lines().last().unwrap();
+        let told = match as_json {
+            [] => "together: failed in spec/bad_spec.rb; not run: test/b_test.rb",
+            _ => r#"{"left_out":["test/b_test.rb"]}"#,
+        };
+        assert_eq!(last, told, "{stopped:?}");
+        let xml = std::fs::read_to_string(app.path("tmp/all.xml")).unwrap();
+        assert!(xml.contains(r#"name="test/b_test.rb"><skipped"#), "{xml}");
+    }
+    app.coatepec_shared(&["stop"]);
+}
+
+/// RSpec runs the examples of the other files then.
+#[test]
+fn what_failed_beside_a_file_that_is_no_ruby_is_run_again_by_failed_and_not_denied() {
+    let app = App::bare();
+    app.write(
+        "spec/bad_spec.rb",
+        "RSpec.describe(\"Bad\") { it(\"breaks\") { raise } }\n",
+    );
+    app.write("spec/broken_spec.rb", "RSpec.describe(\"A\") do\n");
+    let ran = app.coatepec_shared(&["run", "spec"]);
+    assert_eq!(ran.code, Some(5), "{ran:?}");
+    if ran.out.contains("1 failed") {
+        assert!(!ran.out.contains("no example"), "{ran:?}");
+        let again = app.coatepec_shared(&["run", "@failed"]);
+        assert_eq!(again.code, Some(1), "{again:?}");
+    }
+    app.coatepec_shared(&["stop"]);
 }

@@ -397,7 +397,7 @@ fn the_last_line_says_the_outcome_the_counts_and_how_it_was_run() {
 
 #[test]
 fn junit_has_the_numbers_of_the_run_and_a_case_for_each_example_that_is_told() {
-    let xml = junit::junit(&[report()]);
+    let xml = junit::junit(&[report()], &[]);
     let suite = r#"<testsuite name="coatepec" tests="4" failures="2" errors="0" skipped="1" time="1.250000">"#;
     assert!(xml.contains(suite), "{xml}");
     assert_eq!(xml.matches("<testcase ").count(), 3, "{xml}");
@@ -411,7 +411,7 @@ fn junit_has_the_numbers_of_the_run_and_a_case_for_each_example_that_is_told() {
 
 #[test]
 fn junit_of_several_runs_is_one_document() {
-    let xml = junit::junit(&[report(), report()]);
+    let xml = junit::junit(&[report(), report()], &[]);
     assert_eq!(xml.matches("<?xml ").count(), 1, "{xml}");
     assert_eq!(xml.matches("<testsuite ").count(), 2, "{xml}");
     assert!(xml.contains("?>\n<testsuites>\n<testsuite "), "{xml}");
@@ -427,7 +427,7 @@ fn junit_of_a_run_that_did_not_come_to_its_end_is_not_green() {
         summary: Summary::default(),
         ..report()
     };
-    let xml = junit::junit(&[crashed]);
+    let xml = junit::junit(&[crashed], &[]);
     assert!(xml.contains(r#"errors="1""#), "{xml}");
     assert!(
         xml.contains("<error message=\"killed by SEGV &amp; \u{fffd}&lt;gone&gt;\"/>"),

@@ -1,6 +1,6 @@
 //! What `coatepec run` decides: exit codes, and which specs a save concerns; and what is wrong with a command line.
 
-use coatepec::cli::run::exit::{exit_code, exit_code_of_all};
+use coatepec::cli::run::exit::{Asked, exit_code, exit_code_of_all};
 use coatepec::cli::{definition, usage};
 use coatepec::error::Kind;
 use coatepec::project::Rules;
@@ -324,17 +324,25 @@ fn what_is_wrong_with_the_command_line_is_an_error_like_all_others() {
     }
 }
 
-/// `--example` of an app with both frameworks means a test of one of them.
+/// `--example` of an app with both frameworks means a test of one of them, and so may all tests; a name means what it names.
 #[test]
-fn of_several_runs_the_one_that_tested_something_counts() {
-    for (outcomes, code) in [
-        (&[Outcome::Failed, Outcome::NoExamples][..], 1),
-        (&[Outcome::NoExamples, Outcome::Passed], 0),
-        (&[Outcome::NoExamples, Outcome::NoExamples], 3),
-        (&[Outcome::Passed, Outcome::Failed], 1),
-        (&[Outcome::Crashed, Outcome::Failed], 4),
-        (&[Outcome::Passed], 0),
+fn of_several_runs_the_highest_code_counts_and_that_nothing_was_tested_where_it_was_named() {
+    for (outcomes, loosely, by_name) in [
+        (&[Outcome::Failed, Outcome::NoExamples][..], 1, 1),
+        (&[Outcome::NoExamples, Outcome::Passed], 0, 3),
+        (&[Outcome::Passed, Outcome::AllPending], 0, 3),
+        (&[Outcome::NoExamples, Outcome::NoExamples], 3, 3),
+        (&[Outcome::NoExamples, Outcome::LoadError], 5, 5),
+        (&[Outcome::Passed, Outcome::Failed], 1, 1),
+        (&[Outcome::Crashed, Outcome::Failed], 4, 4),
+        (&[Outcome::Passed], 0, 0),
     ] {
-        assert_eq!(exit_code_of_all(outcomes.iter().copied()), code, "{outcomes:?}");
+        let code = |asked| exit_code_of_all(outcomes.iter().copied(), asked);
+        assert_eq!(code(Asked::Loosely), loosely, "{outcomes:?}");
+        assert_eq!(code(Asked::ByName), by_name, "{outcomes:?}");
     }
+    let named = ["test/a_test.rb#nope".to_owned()];
+    assert_eq!(Asked::of(&[], None), Asked::Loosely);
+    assert_eq!(Asked::of(&named, None), Asked::ByName);
+    assert_eq!(Asked::of(&named, Some("is big")), Asked::Loosely);
 }

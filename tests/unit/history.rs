@@ -69,14 +69,14 @@ fn nothing_came_before() {
 fn failures_stay_until_they_pass() {
     let (mut history, dir) = (History::default(), project());
     let red = ran(&[(A, FAILED), (B, None), ("spec/a_spec.rb[1:9]", PASSED)]);
-    history.note(&asked(&["spec"]), Framework::Rspec, &red);
+    history.note("run-1", &asked(&["spec"]), Framework::Rspec, &red);
     let both = vec![A.to_owned(), B.to_owned()];
     assert_eq!(expanded(&mut history, &dir, &["@failed"]), Ok(both));
     assert_eq!(expanded(&mut history, &dir, &["@last"]), Ok(vec!["spec".to_owned()]));
-    history.note(&asked(&[A]), Framework::Rspec, &ran(&[(A, PASSED)]));
+    history.note("run-1", &asked(&[A]), Framework::Rspec, &ran(&[(A, PASSED)]));
     let one = vec!["spec/x".to_owned(), B.to_owned()];
     assert_eq!(expanded(&mut history, &dir, &["spec/x", "@failed"]), Ok(one));
-    history.note(&asked(&[B]), Framework::Rspec, &ran(&[]));
+    history.note("run-1", &asked(&[B]), Framework::Rspec, &ran(&[]));
     let refused = expanded(&mut history, &dir, &["@failed"]).unwrap_err();
     assert!(
         refused.contains("no example failed"),
@@ -91,7 +91,7 @@ fn the_text_of_the_last_selection_comes_along() {
         example: Some("is big".to_owned()),
         ..asked(&["spec"])
     };
-    history.note(&last, Framework::Rspec, &ran(&[]));
+    history.note("run-1", &last, Framework::Rspec, &ran(&[]));
     let mut arguments = asked(&["@last"]);
     history.expand(dir.path(), &mut arguments).unwrap();
     assert_eq!(arguments.example.as_deref(), Some("is big"));
@@ -100,10 +100,10 @@ fn the_text_of_the_last_selection_comes_along() {
 #[test]
 fn failures_are_those_of_the_framework_that_ran_last() {
     let (mut history, dir) = (History::default(), project());
-    history.note(&asked(&["spec"]), Framework::Rspec, &ran(&[(A, FAILED)]));
-    history.note(&asked(&["test"]), Framework::Minitest, &ran(&[(T, FAILED)]));
+    history.note("run-1", &asked(&["spec"]), Framework::Rspec, &ran(&[(A, FAILED)]));
+    history.note("run-1", &asked(&["test"]), Framework::Minitest, &ran(&[(T, FAILED)]));
     assert_eq!(expanded(&mut history, &dir, &["@failed"]), Ok(vec![T.to_owned()]));
-    history.note(&asked(&["test"]), Framework::Minitest, &ran(&[(T, PASSED)]));
+    history.note("run-1", &asked(&["test"]), Framework::Minitest, &ran(&[(T, PASSED)]));
     assert_eq!(expanded(&mut history, &dir, &["@failed"]), Ok(vec![A.to_owned()]));
 }
 
@@ -112,15 +112,15 @@ fn failures_of_the_other_framework_are_left_out_with_a_word_for_them() {
     let (mut history, dir) = (History::default(), project());
     let left_out = |paths: &[&str], history: &mut History| {
         let stood_for = history.expand(dir.path(), &mut asked(paths)).unwrap();
-        stood_for.left_out
+        stood_for.also_failed
     };
-    history.note(&asked(&["spec"]), Framework::Rspec, &ran(&[(A, FAILED)]));
+    history.note("run-1", &asked(&["spec"]), Framework::Rspec, &ran(&[(A, FAILED)]));
     assert_eq!(left_out(&["@failed"], &mut history), None);
-    history.note(&asked(&["test"]), Framework::Minitest, &ran(&[(T, FAILED)]));
+    history.note("run-1", &asked(&["test"]), Framework::Minitest, &ran(&[(T, FAILED)]));
     assert_eq!(left_out(&["@failed"], &mut history).as_deref(), Some("@failed:rspec"));
     assert_eq!(left_out(&["@failed:rspec"], &mut history), None);
     assert_eq!(expanded(&mut history, &dir, &["@failed:rspec"]), Ok(vec![A.to_owned()]));
-    history.note(&asked(&[A]), Framework::Rspec, &ran(&[(A, FAILED)]));
+    history.note("run-1", &asked(&[A]), Framework::Rspec, &ran(&[(A, FAILED)]));
     assert_eq!(
         left_out(&["@failed"], &mut history).as_deref(),
         Some("@failed:minitest")
@@ -128,14 +128,43 @@ fn failures_of_the_other_framework_are_left_out_with_a_word_for_them() {
 }
 
 #[test]
-fn a_file_that_is_gone_is_told_once() {
+fn what_failed_in_a_file_that_is_gone_is_forgotten_and_told_where_nothing_else_failed() {
     let (mut history, dir) = (History::default(), project());
-    history.note(&asked(&["spec"]), Framework::Rspec, &ran(&[(A, FAILED), (B, FAILED)]));
+    let both = ran(&[(A, FAILED), (B, FAILED)]);
+    history.note("run-1", &asked(&["spec"]), Framework::Rspec, &both);
     fs::remove_file(dir.path().join("spec/a_spec.rb")).unwrap();
+    assert_eq!(expanded(&mut history, &dir, &["@failed"]), Ok(vec![B.to_owned()]));
+    fs::remove_file(dir.path().join("spec/b_spec.rb")).unwrap();
     let refused = expanded(&mut history, &dir, &["@failed"]).unwrap_err();
     assert!(
-        refused.contains("`spec/a_spec.rb`") && refused.contains("gone"),
+        refused.contains("`spec/b_spec.rb`") && refused.contains("gone"),
         "{refused}"
     );
-    assert_eq!(expanded(&mut history, &dir, &["@failed"]), Ok(vec![B.to_owned()]));
+    let refused = expanded(&mut history, &dir, &["@failed"]).unwrap_err();
+    assert!(refused.contains("no example failed"), "{refused}");
+}
+
+#[test]
+fn the_last_selection_is_that_of_both_frameworks_where_one_run_continued_the_other() {
+    let (mut history, dir) = (History::default(), project());
+    let last = |paths: &[&str], history: &mut History| {
+        let mut arguments = asked(paths);
+        let stood_for = history.expand(dir.path(), &mut arguments).unwrap();
+        (arguments.paths.join(" "), stood_for.also_last)
+    };
+    let continued = |run: &str, paths: &[&str]| RunArguments {
+        continues: Some(run.to_owned()),
+        ..asked(paths)
+    };
+    history.note("run-1", &asked(&["spec"]), Framework::Rspec, &ran(&[]));
+    history.note("run-2", &continued("run-1", &["test"]), Framework::Minitest, &ran(&[]));
+    let other = Some("@last:minitest".to_owned());
+    assert_eq!(last(&["@last"], &mut history), ("spec".to_owned(), other));
+    // Once its first part has run again, the other is still there.
+    history.note("run-3", &asked(&["spec"]), Framework::Rspec, &ran(&[]));
+    assert_eq!(last(&["@last:minitest"], &mut history), ("test".to_owned(), None));
+    assert_eq!(last(&["@last"], &mut history), ("spec".to_owned(), None));
+    // A run of somebody else came between, or the first part came to nothing.
+    history.note("run-5", &continued("run-4", &["test"]), Framework::Minitest, &ran(&[]));
+    assert_eq!(last(&["@last"], &mut history), ("test".to_owned(), None));
 }

@@ -48,6 +48,7 @@ pub(crate) fn facts(log: RunLog) -> Facts {
         stood_for: Vec::new(),
         sandbox_at_least: coatepec::config::sandbox::Mode::Off,
         also_failed: None,
+        also_last: None,
         ahead: 0,
         coverage: None,
     }

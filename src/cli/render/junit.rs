@@ -5,14 +5,25 @@ use std::fmt::Write;
 use crate::run::outcome::Outcome;
 use crate::run::report::{FailureReport, Report};
 
-/// Of one run, or of several that belong together.
-pub fn junit(reports: &[Report]) -> String {
-    let suites: String = reports.iter().map(suite).collect();
+/// Of one run, or of several that belong together, with the selectors that were not run any more.
+pub fn junit(reports: &[Report], left_out: &[String]) -> String {
+    let suites: String = reports.iter().map(suite).chain(not_run(left_out)).collect();
     let suites = match reports {
-        [_] => suites,
+        [_] if left_out.is_empty() => suites,
         _ => format!("<testsuites>\n{suites}</testsuites>\n"),
     };
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{suites}")
+}
+
+fn not_run(left_out: &[String]) -> Option<String> {
+    let cases = left_out.iter().map(|selector| {
+        let name = escaped(selector);
+        format!("  <testcase classname=\"coatepec\" name=\"{name}\"><skipped message=\"not run\"/></testcase>\n")
+    });
+    let many = left_out.len();
+    let head =
+        format!("<testsuite name=\"coatepec\" tests=\"{many}\" failures=\"0\" errors=\"0\" skipped=\"{many}\">\n");
+    (many > 0).then(|| head + &cases.collect::<String>() + "</testsuite>\n")
 }
 
 /// The numbers are those of the whole run. Examples that passed are listed as far as the report lists them.

@@ -9,6 +9,9 @@ use crate::run::outcome::Outcome;
 use crate::run::report::{ErrorReport, FailureReport, Mode, Report, Stream};
 use crate::sandbox::Kind;
 
+/// Characters of the selectors of one run of several.
+const SELECTORS: usize = 60;
+
 /// Frames of a backtrace.
 const FRAMES: usize = 6;
 
@@ -97,12 +100,7 @@ pub fn summary(report: &Report, style: Style) -> String {
     let how = format!("({})", how(report));
     let seconds = format!("in {:.2} s", report.summary.seconds);
     let mut lines = Vec::new();
-    let colour = |text: &str| match report.outcome {
-        Outcome::Passed => style.green(text),
-        Outcome::NoExamples | Outcome::AllPending | Outcome::DryRun | Outcome::Cancelled => style.yellow(text),
-        _ => style.red(text),
-    };
-    let outcome = style.bold(&colour(&words(report.outcome)));
+    let outcome = style.bold(&coloured(report.outcome, &words(report.outcome), style));
     lines.push(format!("{outcome}: {counts} {seconds} {}", style.dim(&how)));
     lines.extend(report.reason.as_deref().map(|reason| harmless(&of_shell(reason))));
     let hint = report.hint.as_deref().map(|hint| harmless(&of_shell(hint)));
@@ -110,9 +108,41 @@ pub fn summary(report: &Report, style: Style) -> String {
     lines.join("\n") + "\n"
 }
 
+/// Of several runs of one selection, in a line: what became of each, and what was not run any more. Nothing of one that
+/// was all.
+pub fn together(runs: &[(String, &Report)], left_out: &[String], style: Style) -> String {
+    if runs.len() < 2 && left_out.is_empty() {
+        return String::new();
+    }
+    let told = runs.iter().map(|(selectors, report)| {
+        let outcome = style.bold(&coloured(report.outcome, &words(report.outcome), style));
+        format!("{outcome} in {}", named(selectors))
+    });
+    let left_out =
+        (!left_out.is_empty()).then(|| format!("{} {}", style.yellow("not run:"), named(&left_out.join(" "))));
+    format!("\ntogether: {}\n", told.chain(left_out).collect::<Vec<_>>().join("; "))
+}
+
+/// Selectors, as far as they fit into a line.
+fn named(selectors: &str) -> String {
+    let mut short: String = selectors.chars().take(SELECTORS).collect();
+    if short.len() < selectors.len() {
+        short.push('…');
+    }
+    harmless_line(&short)
+}
+
 /// `timed_out` → `timed out`.
 pub fn words(outcome: Outcome) -> String {
     name(outcome).replace('_', " ")
+}
+
+fn coloured(outcome: Outcome, text: &str, style: Style) -> String {
+    match outcome {
+        Outcome::Passed => style.green(text),
+        Outcome::NoExamples | Outcome::AllPending | Outcome::DryRun | Outcome::Cancelled => style.yellow(text),
+        _ => style.red(text),
+    }
 }
 
 fn name(value: impl serde::Serialize) -> String {

@@ -24,10 +24,29 @@ pub fn exit_code(outcome: Outcome) -> u8 {
     }
 }
 
-/// Of the runs of several frameworks, one after the other: the highest. That nothing of one was tested counts only if
-/// nothing was of the others: `--example` may well mean a test of one of them.
-pub fn exit_code_of_all(outcomes: impl IntoIterator<Item = Outcome>) -> u8 {
-    let codes: Vec<u8> = outcomes.into_iter().map(exit_code).collect();
-    let tested = codes.iter().copied().filter(|code| *code != NOTHING).max();
-    tested.or(codes.first().copied()).unwrap_or(0)
+/// Whether each part of what was asked for must have tests: `--example` may well mean a test of one framework, and so may
+/// all tests of the app.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    ByName,
+    Loosely,
+}
+
+impl Asked {
+    pub fn of(selectors: &[String], example: Option<&str>) -> Asked {
+        match selectors.is_empty() || example.is_some() {
+            true => Asked::Loosely,
+            false => Asked::ByName,
+        }
+    }
+}
+
+/// Of the runs of several frameworks, one after the other: the highest. That nothing of one was tested is less than that
+/// something of another is wrong, and nothing at all if others were tested and nobody named it.
+pub fn exit_code_of_all(outcomes: impl IntoIterator<Item = Outcome>, asked: Asked) -> u8 {
+    let (nothing, tested): (Vec<u8>, Vec<u8>) = outcomes.into_iter().map(exit_code).partition(|code| *code == NOTHING);
+    match (tested.into_iter().max(), asked) {
+        (None | Some(0), Asked::ByName) | (None, Asked::Loosely) if !nothing.is_empty() => NOTHING,
+        (highest, _) => highest.unwrap_or(0),
+    }
 }

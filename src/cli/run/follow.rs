@@ -50,7 +50,7 @@ impl Interrupts {
 }
 
 /// The result, however the run ended. What failed on the way is in `told`.
-pub(super) async fn follow(job: &Job<'_>, request: Value, told: &mut Told) -> Result<Value> {
+pub(super) async fn follow(job: &Job<'_>, call: Value, told: &mut Told) -> Result<Value> {
     let mut following = Following {
         job,
         run: None,
@@ -58,7 +58,7 @@ pub(super) async fn follow(job: &Job<'_>, request: Value, told: &mut Told) -> Re
         screen: Screen::new(job),
         told,
     };
-    let begun = job.client.call("rails_spec_run", request).await?;
+    let begun = job.client.request("tools/call", call).await?;
     let mut answer = following.attend(begun).await?;
     while answer["outcome"] == "running" {
         let asked = json!({ "run_id": answer["run_id"], "wait_seconds": WAIT });

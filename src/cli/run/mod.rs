@@ -17,17 +17,21 @@ use super::render::{junit, report, source};
 use super::session::{Server, with_server};
 use crate::daemon::client::Client;
 use crate::error::{Error, Kind, Result};
+use crate::mcp::CONTINUES;
 use crate::run::outcome::Outcome;
 use crate::run::report::{FailureReport, Report};
+use exit::Asked;
 use follow::Interrupts;
 use told::Told;
 
 /// Run tests in the warm process
 ///
 /// Exit codes: 0 passed; 1 something failed; 2 the call was wrong; 3 nothing was tested; 4 the run did not come to its end
-/// (timed out, crashed, …); 5 the app or the tests could not be loaded; 70 something of Coatepec broke; 74 the
-/// result could not be written; 75 busy, try again; 130 stopped by Ctrl-C (between two runs of --watch: the code of the last). A run is one framework's: where there are tests of both, one runs after the other,
-/// --json tells an object per line, and the highest code counts, but for a 3 of one of them.
+/// (timed out, crashed, …); 5 the app or the tests could not be loaded; 70 something of Coatepec broke; 74 the result
+/// could not be written; 75 busy, try again; 130 stopped by Ctrl-C (between two runs of --watch: the code of the last). A
+/// run is one framework's: where there are tests of both, one runs after the other, --json tells an object per line, and
+/// the highest code counts; a 3 of one of them only if nothing of the other is wrong, and with --example or without
+/// selectors only if it is that of both.
 #[derive(Debug, clap::Args)]
 pub(super) struct Run {
     /// Files, directories, `file:LINE(:LINE)`, `file[ID,ID]` or `file#NAME` [default: all tests of the app]
@@ -119,6 +123,16 @@ struct Job<'a> {
     interrupts: Interrupts,
 }
 
+/// The runs of one selection, one after the other.
+#[derive(Default)]
+struct Ran {
+    reports: Vec<Report>,
+    /// Of each of them.
+    selectors: Vec<Vec<String>>,
+    /// Of those that there were none of any more.
+    left_out: Vec<String>,
+}
+
 /// Whether it can be written, before anybody waits for what it is to hold.
 fn check(file: &Path) -> std::io::Result<()> {
     let found = std::fs::metadata(file);
@@ -143,16 +157,20 @@ impl Job<'_> {
         if let Some(file) = &self.arguments.junit {
             check(file).map_err(|error| unwritable(Kind::InvalidArguments, file, error))?;
         }
-        let mut reports = Vec::new();
-        let done = self.all(parts, &mut reports).await;
+        let mut ran = Ran::default();
+        let done = self.all(parts, &mut ran).await;
+        self.conclude(&ran);
+        let Ran { reports, left_out, .. } = ran;
         // Also if a later one could not be had.
         if let Some(file) = self.arguments.junit.as_ref().filter(|_| !reports.is_empty()) {
-            std::fs::write(file, junit::junit(&reports)).map_err(|error| unwritable(Kind::Unwritten, file, error))?;
+            let xml = junit::junit(&reports, &left_out);
+            std::fs::write(file, xml).map_err(|error| unwritable(Kind::Unwritten, file, error))?;
         }
-        done.map(|()| exit::exit_code_of_all(reports.iter().map(|report| report.outcome)))
+        let asked = Asked::of(&self.arguments.selectors, self.arguments.example.as_deref());
+        done.map(|()| exit::exit_code_of_all(reports.iter().map(|report| report.outcome), asked))
     }
 
-    async fn all(&self, parts: &[Vec<String>], reports: &mut Vec<Report>) -> Result<()> {
+    async fn all(&self, parts: &[Vec<String>], ran: &mut Ran) -> Result<()> {
         let mut parts = VecDeque::from(parts.to_vec());
         let mut several = parts.len() > 1;
         while let Some(selectors) = parts.pop_front() {
@@ -160,23 +178,42 @@ impl Job<'_> {
                 let terminal = &self.context.terminal;
                 terminal.remark(&terminal.err.dim(&format!("{}\n", selectors.join(" "))));
             }
-            let report = self.once(&selectors).await?;
+            let report = self.once(&selectors, ran.reports.last()).await?;
             let outcome = report.outcome;
-            // `@failed` stands for the failures of one framework, and whoever typed it means all.
-            parts.extend(report.also_failed.iter().map(|others| vec![others.clone()]));
-            several |= report.also_failed.is_some();
-            reports.push(report);
+            // `@failed` and `@last` stand for what is one framework's, and whoever typed them means all.
+            let others = [&report.also_failed, &report.also_last].into_iter().flatten();
+            parts.extend(others.map(|others| vec![others.clone()]));
+            several |= !parts.is_empty();
+            ran.reports.push(report);
+            ran.selectors.push(selectors);
             let stops = outcome == Outcome::Cancelled || self.arguments.fail_fast && exit::exit_code(outcome) != 0;
             if stops {
                 break;
             }
         }
+        ran.left_out = parts.into_iter().flatten().collect();
         Ok(())
     }
 
-    async fn once(&self, selectors: &[String]) -> Result<Report> {
+    /// Of several runs, what became of each, and of which there was none.
+    fn conclude(&self, ran: &Ran) {
+        let terminal = &self.context.terminal;
+        let parts: Vec<(String, &Report)> = ran
+            .selectors
+            .iter()
+            .map(|selectors| selectors.join(" "))
+            .zip(&ran.reports)
+            .collect();
+        match self.arguments.json {
+            true if ran.left_out.is_empty() => {}
+            true => terminal.say(&(json!({ "left_out": ran.left_out }).to_string() + "\n")),
+            false => terminal.say(&report::together(&parts, &ran.left_out, terminal.out)),
+        }
+    }
+
+    async fn once(&self, selectors: &[String], before: Option<&Report>) -> Result<Report> {
         let mut told = Told::default();
-        let answer = follow::follow(self, self.request(selectors), &mut told).await?;
+        let answer = follow::follow(self, self.call(selectors, before), &mut told).await?;
         if self.arguments.json {
             self.context.terminal.say(&(answer.to_string() + "\n"));
         }
@@ -188,6 +225,12 @@ impl Job<'_> {
             self.show(&report);
         }
         Ok(report)
+    }
+
+    /// `before`: the run of the same selection that came before.
+    fn call(&self, selectors: &[String], before: Option<&Report>) -> Value {
+        let meta = before.map_or_else(|| json!({}), |before| json!({ CONTINUES: before.run_id }));
+        json!({ "name": "rails_spec_run", "arguments": self.request(selectors), "_meta": meta })
     }
 
     fn request(&self, selectors: &[String]) -> Value {

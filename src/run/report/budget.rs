@@ -216,6 +216,7 @@ impl Shaper {
             seed: whole.seed,
             stood_for: whole.stood_for.clone(),
             also_failed: whole.also_failed.clone(),
+            also_last: whole.also_last.clone(),
             command: self.text(&whole.command, self.at(Part::Heads)),
             refused: self.list(&whole.refused, |cut| &mut cut.other, Shaper::refused),
             held_back: self.list(

@@ -83,6 +83,7 @@ impl Builder<'_> {
             seed: log.started.as_ref().and_then(|started| started.seed),
             stood_for: facts.stood_for.iter().take(STOOD_FOR).cloned().collect(),
             also_failed: facts.also_failed.clone(),
+            also_last: facts.also_last.clone(),
             command: facts.command.clone(),
             refused: facts.refused.listed.iter().map(|known| self.refused(known)).collect(),
             held_back: self.held_back(),

@@ -73,6 +73,8 @@ pub struct Facts {
     pub stood_for: Vec<String>,
     /// Stands for failures that `@failed` did not.
     pub also_failed: Option<String>,
+    /// Stands for the part of the last selection that `@last` did not.
+    pub also_last: Option<String>,
     /// Calls that were ahead of this one when it came.
     pub ahead: usize,
     /// Which lines it executed, if that was asked for.

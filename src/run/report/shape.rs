@@ -76,6 +76,9 @@ pub struct Report {
     /// Selector of the failures of the other framework, which `@failed` left out: a run is one framework's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub also_failed: Option<String>,
+    /// The same of `@last`, where runs of both frameworks were of one selection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub also_last: Option<String>,
     pub command: String,
     /// What the sandbox refused, as far as it is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
