@@ -81,9 +81,3 @@ pub fn tells_of_examples(outcome: Outcome) -> bool {
             | Outcome::Cancelled
     )
 }
-
-/// Where part of what was named matched nothing or could not be loaded, the others may have run.
-pub fn worth_remembering(outcome: Outcome, log: &RunLog) -> bool {
-    let in_part = matches!(outcome, Outcome::NoExamples | Outcome::LoadError);
-    tells_of_examples(outcome) || in_part && !log.examples.is_empty()
-}

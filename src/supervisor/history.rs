@@ -137,7 +137,9 @@ impl History {
     }
 
     fn failures(&self, framework: Framework, gone: Option<String>) -> Result<Vec<String>> {
-        let ids: Vec<String> = self.failing_of(framework).cloned().collect();
+        let mut ids: Vec<String> = self.failing_of(framework).cloned().collect();
+        // Files that are loaded in another order than usual may not go together.
+        ids.sort_by(|one, other| file(one).cmp(file(other)));
         match (ids.is_empty(), gone) {
             (true, Some(gone)) => Err(nothing(&format!(
                 "`@failed` stands for nothing any more: `{gone}`, of which an example failed, is gone"
@@ -169,7 +171,7 @@ impl History {
         other.map(|(_, word, _)| word.to_owned())
     }
 
-    /// Remembers a run. What was asked for by its id and is not among what ran does not exist any more.
+    /// Remembers a run, whatever became of it. What was asked for by its id and is not among what ran does not exist any more.
     pub fn note(&mut self, run: &str, arguments: &RunArguments, framework: Framework, results: &Results) {
         self.note_selection(
             Last {

@@ -32,10 +32,10 @@ use crate::journal::Journal;
 use crate::journal::entry::{Entry, Event};
 use crate::run::Limits;
 use crate::run::mode::Decision;
-use crate::run::outcome::End;
+use crate::run::outcome::{End, Outcome};
 use crate::run::paths::Paths;
 use crate::run::report::{CrashedFork, Facts, Mode};
-use crate::run::results::{self, Results};
+use crate::run::results::Results;
 use crate::worker::protocol::{ProcessMode, RunRequest};
 
 /// How often a run is tried that never began, because the zygote was gone by then.
@@ -388,15 +388,16 @@ impl Steward {
     }
 
     fn remember(&self, call: &Checked, facts: &Facts, paths: &Paths) {
-        if results::worth_remembering(facts.verdict.outcome, &facts.log) && !call.arguments.aside {
-            let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
-            history.note(
-                &facts.id.to_string(),
-                &call.arguments,
-                call.setup.framework,
-                &Results::of(&facts.log, paths),
-            );
+        if call.arguments.aside {
+            return;
         }
+        // A dry run says of each example that it passed.
+        let results = match facts.verdict.outcome {
+            Outcome::DryRun => Results::default(),
+            _ => Results::of(&facts.log, paths),
+        };
+        let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        history.note(&facts.id.to_string(), &call.arguments, call.setup.framework, &results);
     }
 }
 

@@ -57,12 +57,66 @@ fn what_failed_and_what_was_last_asked_for_is_run_again() {
         Some(6),
     );
     app.remove("test/faults/fails_test.rb");
-    let refusal = server.begin(["@failed"], json!({})).wait().refusal();
+    let refusal = server.begin(["@failed:minitest"], json!({})).wait().refusal();
     wrong.check(has_text(&refusal, "`test/faults/fails_test.rb`"), || {
         refusal.to_string()
     });
     wrong.none();
     server.stop();
+}
+
+/// Whatever became of a run, it was the last one, and what failed in it failed.
+#[test]
+fn a_run_that_did_not_come_to_its_end_is_the_last_one_all_the_same() {
+    const GREEN: &str = "spec/services/price_list_spec.rb";
+    const MARRED: &str = "spec/marred_spec.rb";
+    let app = App::copy();
+    let server = app.server();
+    let mut wrong = Deviations::default();
+    for (body, arguments, outcome) in [
+        ("raise 'no'", json!({}), "load_error"),
+        ("it('a') { }", json!({"example": "nothing has this"}), "no_examples"),
+        (
+            "it('a') { raise 'no' }; it('b') { sleep }",
+            json!({"timeout_seconds": 3}),
+            "timed_out",
+        ),
+    ] {
+        app.write(MARRED, format!("RSpec.describe('marred') {{ {body} }}\n"));
+        wrong.equal(outcome, &server.run([GREEN])["outcome"], "passed");
+        wrong.equal(outcome, &server.run_with([MARRED], arguments)["outcome"], outcome);
+        app.write(MARRED, "RSpec.describe('marred') { it('a') { }; it('b') { } }\n");
+        let last = server.run_with(["@last"], json!({"example": "marred"}));
+        wrong.equal(outcome, &last["stood_for"], &json!([MARRED]));
+        wrong.equal(outcome, &last["summary"]["examples"], 2);
+        wrong.equal(outcome, failed_now(&server), 0);
+    }
+    app.write(
+        MARRED,
+        "RSpec.describe('marred') { it('a') { raise 'no' }; it('b') { File.write('tmp/there', ''); sleep } }\n",
+    );
+    let call = server.begin([MARRED], json!({}));
+    eventually("it hangs", || app.path("tmp/there").exists().then_some(()));
+    server.cancel(&call);
+    eventually("it is over", || {
+        (server.status()["runs"]["outcomes"]["cancelled"] == 1).then_some(())
+    });
+    app.write(MARRED, "RSpec.describe('marred') { it('a') { }; it('b') { } }\n");
+    wrong.equal("cancelled", failed_now(&server), 2);
+    wrong.none();
+    server.stop();
+}
+
+/// How many examples `@failed` stands for.
+fn failed_now(server: &Server) -> usize {
+    let answer = server.begin(["@failed"], json!({})).wait();
+    match answer.is_refusal() {
+        true => 0,
+        false => {
+            let report = answer.success(&server.tool("rails_spec_run")["outputSchema"]);
+            report["stood_for"].as_array().map_or(0, Vec::len)
+        }
+    }
 }
 
 #[test]
