@@ -1,9 +1,12 @@
 //! What was last asked for, and which examples failed when they last ran: what `@last` and `@failed` stand for. Lasts as
 //! long as the session.
 
+use std::collections::HashMap;
+use std::fs;
 use std::path::Path;
 
 use crate::error::{Error, Kind, Result};
+use crate::journal::touched::hash;
 use crate::project::Framework;
 use crate::run::results::{ExampleResult, Results};
 
@@ -29,7 +32,36 @@ pub struct History {
     /// How many of them, from the end, were of the last selection.
     parts: usize,
     /// In the order they first failed.
-    failing: Vec<(Framework, String)>,
+    failing: Vec<Failing>,
+}
+
+/// An example that failed when it last ran.
+#[derive(Debug, Clone)]
+struct Failing {
+    framework: Framework,
+    id: String,
+    description: String,
+    /// Of what its file held then.
+    hash: Option<String>,
+}
+
+impl Failing {
+    fn file(&self) -> &str {
+        file(&self.id)
+    }
+
+    /// An id tells the place among the others, which another one has when an example is added above it. Minitest's have names.
+    fn is_by_place(&self) -> bool {
+        self.id.ends_with(']')
+    }
+
+    /// What runs it, by the file as it is now: all of a file that was edited.
+    fn selector(&self, now: Option<&String>) -> &str {
+        match self.is_by_place() && self.hash.as_ref() != now {
+            true => self.file(),
+            false => &self.id,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -38,6 +70,16 @@ struct Last {
     paths: Vec<String>,
     example: Option<String>,
     framework: Framework,
+}
+
+/// A run that is over.
+#[derive(Debug, Clone, Copy)]
+pub struct Ended<'a> {
+    /// Its id.
+    pub run: &'a str,
+    pub framework: Framework,
+    pub arguments: &'a RunArguments,
+    pub results: &'a Results,
 }
 
 /// What `@failed` and `@last` stood for in a call.
@@ -87,7 +129,7 @@ impl History {
                     if named.is_none() {
                         stood_for.also_failed = self.other_failed(framework);
                     }
-                    self.failures(framework, gone)?
+                    self.failures(root, framework, gone)?
                 }
                 Some(Word::Last(named)) => {
                     let last = self.last_of(named)?;
@@ -131,15 +173,21 @@ impl History {
 
     /// What failed in files that are not there any more can't be run; the first of these files.
     fn forget_gone(&mut self, root: &Path) -> Option<String> {
-        let gone = |(_, id): &mut (Framework, String)| !root.join(file(id)).is_file();
+        let gone = |failing: &mut Failing| !root.join(failing.file()).is_file();
         let gone: Vec<_> = self.failing.extract_if(.., gone).collect();
-        gone.first().map(|(_, id)| file(id).to_owned())
+        gone.first().map(|failing| failing.file().to_owned())
     }
 
-    fn failures(&self, framework: Framework, gone: Option<String>) -> Result<Vec<String>> {
-        let mut ids: Vec<String> = self.failing_of(framework).cloned().collect();
+    fn failures(&self, root: &Path, framework: Framework, gone: Option<String>) -> Result<Vec<String>> {
+        let mut failing: Vec<&Failing> = self.failing_of(framework).collect();
         // Files that are loaded in another order than usual may not go together.
-        ids.sort_by(|one, other| file(one).cmp(file(other)));
+        failing.sort_by(|one, other| one.file().cmp(other.file()));
+        let mut hashes = Hashes::of(root);
+        let selectors = failing.iter();
+        let mut ids: Vec<String> = selectors
+            .map(|failing| failing.selector(hashes.now(failing.file())).to_owned())
+            .collect();
+        ids.dedup();
         match (ids.is_empty(), gone) {
             (true, Some(gone)) => Err(nothing(&format!(
                 "`@failed` stands for nothing any more: `{gone}`, of which an example failed, is gone"
@@ -151,9 +199,10 @@ impl History {
         }
     }
 
-    fn failing_of(&self, framework: Framework) -> impl Iterator<Item = &String> {
-        let of = self.failing.iter().filter(move |(of, _)| *of == framework);
-        of.map(|(_, id)| id)
+    fn failing_of(&self, framework: Framework) -> impl Iterator<Item = &Failing> {
+        self.failing
+            .iter()
+            .filter(move |failing| failing.framework == framework)
     }
 
     /// The framework that ran last, if it has any failures; else one that has.
@@ -171,8 +220,15 @@ impl History {
         other.map(|(_, word, _)| word.to_owned())
     }
 
-    /// Remembers a run, whatever became of it. What was asked for by its id and is not among what ran does not exist any more.
-    pub fn note(&mut self, run: &str, arguments: &RunArguments, framework: Framework, results: &Results) {
+    /// Remembers a run, whatever became of it. What was asked for, by its id or with its whole file, and is not among what
+    /// ran does not exist any more.
+    pub fn note(&mut self, root: &Path, ended: &Ended<'_>) {
+        let Ended {
+            run,
+            framework,
+            arguments,
+            results,
+        } = *ended;
         self.note_selection(
             Last {
                 run: run.to_owned(),
@@ -182,14 +238,21 @@ impl History {
             },
             arguments.continues.as_deref(),
         );
-        let ran = |id: &String| results.examples.iter().any(|example| example.id == *id);
-        let lost =
-            |id: &String| results.whole && arguments.paths.contains(id) && !ran(id) && !results.not_run.contains(id);
-        self.failing.retain(|(_, id)| !lost(id));
-        results
-            .examples
-            .iter()
-            .for_each(|example| self.note_example(framework, example));
+        let mut hashes = Hashes::of(root);
+        self.failing.retain(|failing| {
+            let edited = failing.is_by_place() && failing.hash.as_ref() != hashes.now(failing.file());
+            failing.framework != framework || !settled(failing, edited, &arguments.paths, results)
+        });
+        for example in results.examples.iter().filter(|example| example.failed()) {
+            if self.failing_of(framework).all(|failing| failing.id != example.id) {
+                self.failing.push(Failing {
+                    framework,
+                    id: example.id.clone(),
+                    description: example.description.clone(),
+                    hash: hashes.now(file(&example.id)).cloned(),
+                });
+            }
+        }
         self.failing.truncate(REMEMBERED);
     }
 
@@ -200,16 +263,41 @@ impl History {
         self.last.retain(|last| last.framework != new.framework);
         self.last.push(new);
     }
+}
 
-    fn note_example(&mut self, framework: Framework, example: &ExampleResult) {
-        let known = self.failing.iter().position(|(_, id)| *id == example.id);
-        match (known, example.failed()) {
-            (None, true) => self.failing.push((framework, example.id.clone())),
-            (Some(at), false) => {
-                self.failing.remove(at);
-            }
-            _ => {}
+/// Whether a run says that an example does not fail any more, is gone, or has another id, under which it is known anew.
+fn settled(failing: &Failing, edited: bool, paths: &[String], results: &Results) -> bool {
+    let ran = |is_it: &dyn Fn(&ExampleResult) -> bool| results.examples.iter().find(|example| is_it(example));
+    let by_id = ran(&|example| example.id == failing.id);
+    if edited {
+        let moved = ran(&|example| file(&example.id) == failing.file() && example.description == failing.description);
+        let whole_file = results.whole && paths.iter().any(|path| path == failing.file());
+        return moved.is_some() || whole_file;
+    }
+    match by_id {
+        Some(example) => !example.failed(),
+        None => results.whole && paths.contains(&failing.id) && !results.not_run.contains(&failing.id),
+    }
+}
+
+/// What files hold at this moment, each looked at once.
+struct Hashes<'a> {
+    root: &'a Path,
+    known: HashMap<String, Option<String>>,
+}
+
+impl Hashes<'_> {
+    fn of(root: &Path) -> Hashes<'_> {
+        Hashes {
+            root,
+            known: HashMap::new(),
         }
+    }
+
+    /// None of one that can't be read.
+    fn now(&mut self, file: &str) -> Option<&String> {
+        let read = || fs::read(self.root.join(file)).ok().map(|bytes| hash(&bytes));
+        self.known.entry(file.to_owned()).or_insert_with(read).as_ref()
     }
 }
 

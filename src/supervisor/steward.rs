@@ -15,7 +15,7 @@ use super::call::{Checked, Queued};
 use super::coverage::Measuring;
 use super::demand::Demand;
 use super::execute::{self, NotStarted, Ran};
-use super::history::History;
+use super::history::{Ended, History};
 use super::lease::Lease;
 use super::lock::Locks;
 use super::neighbours::{neighbours, own_app};
@@ -397,7 +397,15 @@ impl Steward {
             _ => Results::of(&facts.log, paths),
         };
         let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
-        history.note(&facts.id.to_string(), &call.arguments, call.setup.framework, &results);
+        history.note(
+            call.root(),
+            &Ended {
+                run: &facts.id.to_string(),
+                framework: call.setup.framework,
+                arguments: &call.arguments,
+                results: &results,
+            },
+        );
     }
 }
 
