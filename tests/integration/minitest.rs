@@ -123,7 +123,9 @@ fn a_name_stands_for_a_test_or_a_class_and_a_text_for_all_that_contain_it() {
             "#shapes in words::nested#test_0002_has # and : in its name",
             &["shapes in words::nested#test_0002_has # and : in its name"],
         ),
-        ("#by_method", &[]),
+        // As the text of a `test "by_method"`, which has the same name.
+        ("#by_method", &["ShapesTest#test_by_method"]),
+        ("#by_metho", &[]),
         ("#test_by_method ", &[]),
     ];
     for (name, tests) in names {
