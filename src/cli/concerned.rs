@@ -49,7 +49,10 @@ pub(super) fn concerned(arguments: &For, context: &Context) -> Result<ExitCode> 
     let report: ConcernReport = serde_json::from_value(answer)
         .map_err(|error| Error::internal("the answer was not understood").source(error))?;
     match arguments.paths {
-        true => terminal.say(&concerned::paths(&chosen(&report, arguments.framework))),
+        true => {
+            terminal.say(&concerned::paths(&chosen(&report, arguments.framework)));
+            terminal.remark(&concerned::beside_paths(&report, terminal.err));
+        }
         false => terminal.say(&concerned::told(&report, terminal.out)),
     }
     Ok(ExitCode::SUCCESS)

@@ -172,6 +172,13 @@ fn in_the_shell_the_paths_of_both_frameworks_are_told_or_of_the_one_that_is_name
     let app = App::copy();
     let both = app.coatepec(&["for", "app/models/widget.rb", "--paths"]);
     assert_eq!(both.code, Some(0), "{both:?}");
+    // Where there are none, whoever reads them only is told so.
+    let none = app.coatepec(&["for", "app/services/price_list.rb", "lib/lonely.rb", "--paths"]);
+    assert!(none.out.contains("price_list_spec.rb"), "{none:?}");
+    assert!(
+        !none.out.contains("lonely") && none.err.contains("lib/lonely.rb: no test"),
+        "{none:?}"
+    );
     for (framework, own) in [
         ("rspec", "spec/models/widget_spec.rb"),
         ("minitest", "test/models/widget_test.rb"),

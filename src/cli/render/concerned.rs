@@ -10,13 +10,16 @@ pub fn paths(paths: &[&String]) -> String {
     paths.iter().map(|path| format!("{path}\n")).collect()
 }
 
-pub fn told(report: &ConcernReport, style: Style) -> String {
-    let mut lines = Vec::new();
-    for run in &report.runs {
-        lines.extend(one(run, style));
-    }
-    let unmatched = report.unmatched.iter();
-    lines.extend(unmatched.map(|file| {
+/// What selectors alone don't tell: for which files there are none, and what else may be missing.
+pub fn beside_paths(report: &ConcernReport, style: Style) -> String {
+    let lost = report.cut.as_ref().map_or(0, |cut| cut.paths);
+    let lost = (lost > 0).then(|| style.yellow(&format!("left out: {lost} selectors; ask for fewer files")));
+    let lines = unmatched(report, style).chain(warnings(report, style)).chain(lost);
+    lines.map(|line| line + "\n").collect()
+}
+
+fn unmatched(report: &ConcernReport, style: Style) -> impl Iterator<Item = String> {
+    report.unmatched.iter().map(move |file| {
         let run = match file.run.is_empty() {
             true => String::new(),
             false => format!("; run {}", harmless(&file.run.join(" and "))),
@@ -27,15 +30,23 @@ pub fn told(report: &ConcernReport, style: Style) -> String {
             harmless(&file.path),
             harmless(&file.reason)
         )
-    }));
+    })
+}
+
+fn warnings(report: &ConcernReport, style: Style) -> impl Iterator<Item = String> {
+    let warnings = report.warnings.iter();
+    warnings.map(move |warning| format!("{} {}", style.yellow("warning"), harmless(warning)))
+}
+
+pub fn told(report: &ConcernReport, style: Style) -> String {
+    let mut lines = Vec::new();
+    for run in &report.runs {
+        lines.extend(one(run, style));
+    }
+    lines.extend(unmatched(report, style));
     let nothing = report.irrelevant.iter();
     lines.extend(nothing.map(|file| style.dim(&format!("- {}: {}", harmless(&file.path), harmless(&file.reason)))));
-    lines.extend(
-        report
-            .warnings
-            .iter()
-            .map(|warning| format!("{} {}", style.yellow("warning"), harmless(warning))),
-    );
+    lines.extend(warnings(report, style));
     lines.extend(report.cut.as_ref().map(|cut| {
         let entries = cut.tests + cut.unmatched + cut.irrelevant + cut.because + cut.warnings;
         match cut.paths {
