@@ -55,9 +55,14 @@ impl Failing {
         self.id.ends_with(']')
     }
 
-    /// What runs it, by the file as it is now: all of a file that was edited.
+    /// Whether its id may be another example's, by what the file holds now.
+    fn may_have_moved(&self, now: Option<&String>) -> bool {
+        self.is_by_place() && self.hash.as_ref() != now
+    }
+
+    /// What runs it: all of a file that was edited.
     fn selector(&self, now: Option<&String>) -> &str {
-        match self.is_by_place() && self.hash.as_ref() != now {
+        match self.may_have_moved(now) {
             true => self.file(),
             false => &self.id,
         }
@@ -240,8 +245,8 @@ impl History {
         );
         let mut hashes = Hashes::of(root);
         self.failing.retain(|failing| {
-            let edited = failing.is_by_place() && failing.hash.as_ref() != hashes.now(failing.file());
-            failing.framework != framework || !settled(failing, edited, &arguments.paths, results)
+            let moved = failing.may_have_moved(hashes.now(failing.file()));
+            failing.framework != framework || !settled(failing, moved, &arguments.paths, results)
         });
         for example in results.examples.iter().filter(|example| example.failed()) {
             if self.failing_of(framework).all(|failing| failing.id != example.id) {
@@ -266,15 +271,15 @@ impl History {
 }
 
 /// Whether a run says that an example does not fail any more, is gone, or has another id, under which it is known anew.
-fn settled(failing: &Failing, edited: bool, paths: &[String], results: &Results) -> bool {
-    let ran = |is_it: &dyn Fn(&ExampleResult) -> bool| results.examples.iter().find(|example| is_it(example));
-    let by_id = ran(&|example| example.id == failing.id);
-    if edited {
-        let moved = ran(&|example| file(&example.id) == failing.file() && example.description == failing.description);
+fn settled(failing: &Failing, moved: bool, paths: &[String], results: &Results) -> bool {
+    let mut ran = results.examples.iter();
+    if moved {
+        let is_it =
+            |example: &ExampleResult| file(&example.id) == failing.file() && example.description == failing.description;
         let whole_file = results.whole && paths.iter().any(|path| path == failing.file());
-        return moved.is_some() || whole_file;
+        return whole_file || ran.any(is_it);
     }
-    match by_id {
+    match ran.find(|example| example.id == failing.id) {
         Some(example) => !example.failed(),
         None => results.whole && paths.contains(&failing.id) && !results.not_run.contains(&failing.id),
     }
