@@ -4,6 +4,7 @@ use super::call::Checked;
 use super::coverage::Measuring;
 use super::execute::Ran;
 use super::remedies::Remedies;
+use super::setup::held_back;
 use super::warm::{Prepared, Problem};
 use crate::project::Framework;
 use crate::run::blocked::Refusals;
@@ -69,7 +70,7 @@ pub(super) fn facts(id: RunId, call: &Checked, attempt: Attempt) -> Facts {
         trigger: prepared.trigger,
         sandbox: None,
         refused: Refusals::default(),
-        held_back: call.setup.held_back(),
+        held_back: held_back(&call.setup.config.sandbox),
         sandbox_at_least: call.setup.sandbox_at_least,
         stood_for: call.stood_for.selectors.clone(),
         also_failed: call.stood_for.also_failed.clone(),

@@ -60,7 +60,6 @@ use crate::run::paths::Paths;
 use crate::run::report::{FailureReport, Report};
 use crate::sandbox::grants::Disk;
 use crate::sandbox::rules::{Place, not_there};
-use crate::worker::environment;
 use board::{Defaults, Status};
 use call::{Checked, Queued, RunArguments};
 use concern::{ConcernArguments, ConcernReport};
@@ -404,17 +403,21 @@ impl Supervisor {
     /// What is going on, at once; also while the settings are wrong.
     pub async fn status(&self) -> Result<Status> {
         let site = self.site.clone();
-        let look = move || (site.config(), neighbours(&site));
-        let (config, other_servers) = spawn_blocking(look).await.map_err(panicked)?;
-        let config_error = config.as_ref().err().map(Error::with_hint);
-        let config = config.unwrap_or_default();
+        let look = move || {
+            let config = site.config();
+            let config_error = config.as_ref().err().map(Error::with_hint);
+            let config = config.unwrap_or_default();
+            let not_there = not_there(&config.sandbox, &Place::here(&site.root), &Disk);
+            (config, config_error, not_there, neighbours(&site))
+        };
+        let (config, config_error, not_there, other_servers) = spawn_blocking(look).await.map_err(panicked)?;
         let defaults = defaults(&config);
         let queue = self.office.queue.waiting();
         Ok(Status {
             config_error,
             other_servers,
-            held_back: environment::held_back(&environment::clean(std::env::vars_os()), &config.sandbox),
-            not_there: not_there(&config.sandbox, &Place::here(&self.site.root), &Disk),
+            held_back: setup::held_back(&config.sandbox),
+            not_there,
             ..self
                 .office
                 .board

@@ -30,17 +30,16 @@ pub struct Neighbour {
 
 /// As they are at this moment. Reads files.
 pub(super) fn neighbours(site: &Site) -> Vec<Neighbour> {
-    let now = Card::ours(site);
     let cards = cards().into_iter().map(|(_, card)| card);
     let (own, others): (Vec<Card>, Vec<Card>) = cards
-        .filter(|card| card.root == now.root && card.is_alive())
-        .partition(|card| card.pid == now.pid);
-    let shared = !own.is_empty();
-    // As it was written at the start: the settings may be others by now.
-    let ours = own.into_iter().next().unwrap_or(now);
+        .filter(|card| card.root == site.root && card.is_alive())
+        .partition(|card| card.pid == std::process::id().cast_signed());
     if others.is_empty() {
         return Vec::new();
     }
+    let shared = !own.is_empty();
+    // As it was written at the start: the settings may be others by now.
+    let ours = own.into_iter().next().unwrap_or_else(|| Card::ours(site));
     let sandbox = Config::load(&site.root).unwrap_or_default().sandbox;
     let environment = counting(std::env::vars_os(), &sandbox);
     let told = others.iter().map(|other| {

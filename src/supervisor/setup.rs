@@ -97,11 +97,6 @@ impl Setup {
         })
     }
 
-    /// The names of variables that look like secrets and are kept from the app.
-    pub(super) fn held_back(&self) -> Vec<String> {
-        environment::held_back(&environment::clean(std::env::vars_os()), &self.config.sandbox)
-    }
-
     /// What the sandbox could grant at this moment, once the app's own directories are there.
     pub(super) fn grantable(&self) -> BTreeSet<Grantable> {
         let (place, sandbox) = (Place::here(&self.project.root), &self.config.sandbox);
@@ -159,4 +154,9 @@ impl Settings {
             Effect::Nothing
         }
     }
+}
+
+/// The names of variables that look like secrets and are kept from the app.
+pub(super) fn held_back(sandbox: &Sandbox) -> Vec<String> {
+    environment::held_back(&environment::clean(std::env::vars_os()), sandbox)
 }
