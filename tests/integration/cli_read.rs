@@ -79,11 +79,7 @@ fn a_name_that_is_none_is_an_error_with_its_code() {
 #[test]
 fn examples_of_both_frameworks_are_listed_one_after_the_other_and_all_where_nothing_is_named() {
     let app = App::copy();
-    for place in ["", "engines/billing/", "gems/money_math/", "packs/catalog/"] {
-        for dir in ["spec", "test"] {
-            std::fs::remove_dir_all(app.path(&format!("{place}{dir}"))).expect("it is in the fixture");
-        }
-    }
+    app.remove_tests();
     app.write("spec/spec_helper.rb", "");
     app.write("spec/a_spec.rb", "RSpec.describe('A') { it('passes') {} }\n");
     app.write(

@@ -1,7 +1,7 @@
 //! `coatepec run` as a person sees it.
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::Stdio;
+use std::io::{BufRead, BufReader, Lines, Read};
+use std::process::{Child, ChildStderr, ChildStdout, Stdio};
 
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
@@ -200,6 +200,44 @@ fn interrupted_once_the_run_is_ended_and_still_told() {
     );
 }
 
+/// `coatepec run --watch` while it goes on.
+struct Watching {
+    child: Child,
+    out: Lines<BufReader<ChildStdout>>,
+    err: Lines<BufReader<ChildStderr>>,
+}
+
+impl Watching {
+    fn begin(app: &App, arguments: &[&str]) -> Watching {
+        let mut command = app.command(env!("CARGO_BIN_EXE_coatepec"));
+        let command = command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        Watching {
+            out: BufReader::new(child.stdout.take().unwrap()).lines(),
+            err: BufReader::new(child.stderr.take().unwrap()).lines(),
+            child,
+        }
+    }
+
+    /// The next run ends so.
+    fn runs(&mut self, expected: &str) {
+        let line = self
+            .out
+            .find(|line| line.as_ref().is_ok_and(|line| line.contains("example")));
+        let line = line.unwrap().unwrap();
+        assert!(line.starts_with(expected), "{line}");
+    }
+
+    fn hears(&mut self, expected: &str) {
+        assert!(self.err.any(|line| line.unwrap().contains(expected)), "{expected}");
+    }
+
+    fn interrupt(mut self) -> Option<i32> {
+        send(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGINT);
+        self.child.wait().unwrap().code()
+    }
+}
+
 #[test]
 fn watching_runs_again_what_a_save_concerns() {
     let app = App::copy();
@@ -207,22 +245,15 @@ fn watching_runs_again_what_a_save_concerns() {
         "spec/a_spec.rb",
         "RSpec.describe(\"A\") { it(\"a\") { expect(1).to eq 1 } }\n",
     );
-    let mut command = app.command(env!("CARGO_BIN_EXE_coatepec"));
-    command.args(["--no-share", "run", "--watch", "spec/a_spec.rb", PASSES]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut err = BufReader::new(child.stderr.take().unwrap()).lines();
-    assert!(out.next().unwrap().unwrap().starts_with("passed: 11 examples"));
-    assert!(err.any(|line| line.unwrap().contains("waiting for a save")));
+    let mut watching = Watching::begin(&app, &["--no-share", "run", "--watch", "spec/a_spec.rb", PASSES]);
+    assert!(watching.out.next().unwrap().unwrap().starts_with("passed: 11 examples"));
+    watching.hears("waiting for a save");
     app.edit("spec/a_spec.rb", "eq 1", "eq 2");
-    let again = out.find(|line| line.as_ref().is_ok_and(|line| line.starts_with("failed: ")));
+    let again = watching
+        .out
+        .find(|line| line.as_ref().is_ok_and(|line| line.starts_with("failed: ")));
     assert!(again.unwrap().unwrap().starts_with("failed: 1 example, 1 failed"));
-    send(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT);
-    assert_eq!(
-        child.wait().unwrap().code(),
-        Some(1),
-        "the status is that of the last run"
-    );
+    assert_eq!(watching.interrupt(), Some(1), "the status is that of the last run");
 }
 
 #[test]
@@ -238,30 +269,19 @@ fn watching_runs_and_names_the_only_test_that_is_known_to_describe_what_was_save
     ] {
         app.write(file, format!("require \"rails_helper\"\n{body}"));
     }
-    let mut command = app.command(env!("CARGO_BIN_EXE_coatepec"));
-    command.args(["--no-share", "run", "--watch", "spec/watched"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut err = BufReader::new(child.stderr.take().unwrap()).lines();
-    let mut runs = |expected: &str| {
-        let line = out.find(|line| line.as_ref().is_ok_and(|line| line.contains("example")));
-        let line = line.unwrap().unwrap();
-        assert!(line.starts_with(expected), "{line}");
-    };
-    let mut hears = |expected: &str| assert!(err.any(|line| line.unwrap().contains(expected)), "{expected}");
-    runs("passed: 2 examples");
-    hears("waiting for a save");
+    let mut watching = Watching::begin(&app, &["--no-share", "run", "--watch", "spec/watched"]);
+    watching.runs("passed: 2 examples");
+    watching.hears("waiting for a save");
     app.write(
         "app/services/pricing.rb",
         "class Pricing; def self.of(n) = n + 0; end\n",
     );
-    hears("changed: app/services/pricing.rb; of these tests it concerns spec/watched/a_spec.rb");
-    runs("passed: 1 example ");
-    hears("waiting for a save");
+    watching.hears("changed: app/services/pricing.rb; of these tests it concerns spec/watched/a_spec.rb");
+    watching.runs("passed: 1 example ");
+    watching.hears("waiting for a save");
     app.write("lib/unheard_of.rb", "UNHEARD_OF = 1\n");
-    runs("passed: 2 examples");
-    send(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT);
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    watching.runs("passed: 2 examples");
+    assert_eq!(watching.interrupt(), Some(0));
 }
 
 /// A directory that is made later, a file that no test loads, and a server that is killed meanwhile.
@@ -273,36 +293,25 @@ fn watching_goes_on_whatever_happens_beside_it() {
         "spec/a_spec.rb",
         "RSpec.describe(\"A\") { it(\"a\") { expect(1).to eq 1 } }\n",
     );
-    let mut command = app.command(env!("CARGO_BIN_EXE_coatepec"));
-    command.args(["run", "--watch", "spec/a_spec.rb"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut err = BufReader::new(child.stderr.take().unwrap()).lines();
-    let mut runs = |expected: &str| {
-        let line = out.find(|line| line.as_ref().is_ok_and(|line| line.contains("example")));
-        let line = line.unwrap().unwrap();
-        assert!(line.starts_with(expected), "{line}");
-    };
-    let mut hears = |expected: &str| assert!(err.any(|line| line.unwrap().contains(expected)), "{expected}");
-    runs("passed: 1 example");
-    hears("waiting for a save");
+    let mut watching = Watching::begin(&app, &["run", "--watch", "spec/a_spec.rb"]);
+    watching.runs("passed: 1 example");
+    watching.hears("waiting for a save");
     app.write("README.md", "More.\n");
-    hears("changed: README.md; it concerns none of these tests");
+    watching.hears("changed: README.md; it concerns none of these tests");
     app.write("extras/deep/tool.rb", "TOOL = 1\n");
-    hears("changed: extras/deep/tool.rb\n".trim_end());
-    runs("passed: 1 example");
-    hears("waiting for a save");
+    watching.hears("changed: extras/deep/tool.rb\n".trim_end());
+    watching.runs("passed: 1 example");
+    watching.hears("waiting for a save");
     app.write("extras/deep/tool.rb", "TOOL = 2\n");
-    runs("passed: 1 example");
-    hears("waiting for a save");
+    watching.runs("passed: 1 example");
+    watching.hears("waiting for a save");
     let killed = app.daemons().remove(0);
     send(Pid::from_raw(killed.pid), Signal::SIGKILL);
     eventually("it is gone", || app.daemons().is_empty().then_some(()));
     app.edit("spec/a_spec.rb", "eq 1", "eq 2");
-    runs("failed: 1 example, 1 failed");
-    hears("waiting for a save");
-    send(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT);
-    assert_eq!(child.wait().unwrap().code(), Some(1));
+    watching.runs("failed: 1 example, 1 failed");
+    watching.hears("waiting for a save");
+    assert_eq!(watching.interrupt(), Some(1));
     eventually("nothing is left", || app.daemons().is_empty().then_some(()));
 }
 
@@ -329,11 +338,7 @@ fn the_second_run_is_warm_and_stop_ends_what_is_warm() {
 #[test]
 fn without_names_all_roots_of_all_frameworks_run_one_after_the_other() {
     let app = App::copy();
-    for place in ["", "engines/billing/", "gems/money_math/", "packs/catalog/"] {
-        for dir in ["spec", "test"] {
-            std::fs::remove_dir_all(app.path(&format!("{place}{dir}"))).expect("it is in the fixture");
-        }
-    }
+    app.remove_tests();
     app.write("spec/spec_helper.rb", "");
     app.write("packs/new/spec/a_spec.rb", "RSpec.describe('A') { it('passes') {} }\n");
     app.write(

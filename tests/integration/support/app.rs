@@ -57,6 +57,15 @@ impl App {
         App::bare_in(&std::env::temp_dir())
     }
 
+    /// All specs and tests of it, for those that a test writes itself.
+    pub(crate) fn remove_tests(&self) {
+        for place in ["", "engines/billing/", "gems/money_math/", "packs/catalog/"] {
+            for dir in ["spec", "test"] {
+                fs::remove_dir_all(self.path(&format!("{place}{dir}"))).expect("it is in the fixture");
+            }
+        }
+    }
+
     fn bare_in(place: &Path) -> App {
         tree::adopt();
         let dir = tempfile::Builder::new()
